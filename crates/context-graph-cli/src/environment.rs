@@ -27,6 +27,8 @@ pub struct Environment {
     pub config_home: PathBuf,
     /// The project's root, once it was searched for.
     root: OnceLock<PathBuf>,
+    /// The user's own folder, once it was looked for.
+    user: OnceLock<UserFolder>,
 }
 
 impl Environment {
@@ -49,6 +51,7 @@ impl Environment {
             db_path: path("CONTEXT_GRAPH_DB_PATH"),
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             root: OnceLock::new(),
+            user: OnceLock::new(),
         }
     }
 
@@ -56,7 +59,7 @@ impl Environment {
     #[must_use]
     pub fn in_project(&self, named: Option<&Path>) -> Self {
         let project_dir = named.map(Path::to_path_buf).or_else(|| self.project_dir.clone());
-        Self { project_dir, root: OnceLock::new(), ..self.clone() }
+        Self { project_dir, root: OnceLock::new(), user: OnceLock::new(), ..self.clone() }
     }
 
     /// Where the client keeps the user's settings, plugins and transcripts.
@@ -224,12 +227,12 @@ impl Environment {
 
     /// The folder of these sessions.
     pub(crate) fn open_state(&self, db_path: Option<&Path>) -> Result<StateFolder, StorageError> {
-        StateFolder::open_or_create(self.project_root(), db_path, &self.user_folder()?)
+        StateFolder::open_or_create(self.project_root(), db_path, self.user_folder()?)
     }
 
     /// The roots of all projects that the user's own folder knows and that still exist.
     pub(crate) fn known_projects(&self) -> Result<Vec<PathBuf>, StorageError> {
-        let places = StateFolder::known_places(&self.user_folder()?)?;
+        let places = StateFolder::known_places(self.user_folder()?)?;
         let mut roots: Vec<PathBuf> = places
             .iter()
             .filter(|place| place.ends_with(STATE_FOLDER))
@@ -243,7 +246,10 @@ impl Environment {
 
     /// The user's own folder, with the secret that seals the state. The project must not bring this folder;
     /// it could, if the settings in a checkout decided where the user's configuration is.
-    pub(crate) fn user_folder(&self) -> Result<UserFolder, StorageError> {
+    pub(crate) fn user_folder(&self) -> Result<&UserFolder, StorageError> {
+        if let Some(user) = self.user.get() {
+            return Ok(user);
+        }
         let path = self.config_home.join("context-graph").join("private");
         let root = self.project_root();
         let refuse = |problem: &str, next_step| {
@@ -260,7 +266,7 @@ impl Environment {
                 "set XDG_CONFIG_HOME to a folder outside",
             );
         }
-        Ok(UserFolder::new(path))
+        Ok(self.user.get_or_init(|| UserFolder::new(path)))
     }
 
     /// Whether a folder that seems to be the user's may come from a checkout: it lies in the project, or in a

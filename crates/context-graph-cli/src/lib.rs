@@ -30,6 +30,7 @@ mod settings_file;
 mod signals;
 mod summary;
 mod table;
+mod team_policy;
 mod terminal;
 mod time;
 mod timings;

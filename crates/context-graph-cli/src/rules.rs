@@ -9,9 +9,11 @@ use context_graph_policy::config::Action;
 use context_graph_policy::rego::signals::{Signal, SignalOutcome};
 use context_graph_policy::rules::{self, Folders, Host, PolicyText, Rules, Sources, Text};
 use context_graph_policy::trust::Standing;
+use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::safe_open::read_own;
 use serde_json::{Value, json};
 
+use crate::team_policy::{TEAM, TeamPolicy};
 use crate::trust::{MAX_FILE, ProjectFiles};
 use crate::{Environment, crash, heap, process};
 
@@ -40,7 +42,7 @@ impl Host for Process {
     }
 }
 
-/// The user's and the project's rules, as far as the user has trusted the project.
+/// The team's, the user's and the project's rules, as far as the user has trusted the project.
 pub(crate) fn load(environment: &Environment) -> Rules {
     of(environment, &ProjectFiles::of(environment))
 }
@@ -62,6 +64,28 @@ pub(crate) fn with_lines(environment: &Environment, lines: &str) -> Rules {
     with(environment, &files, files.standing(), &text)
 }
 
+/// A team's policy alone, to see whether it can be used.
+pub(crate) fn of_team(environment: &Environment, team: &TeamPolicy) -> Rules {
+    let (nothing, nowhere) = (Ok(None), Path::new(""));
+    let none = PolicyText { path: nowhere, text: &nothing };
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let folders = Folders {
+        home: text(&environment.home),
+        project: text(environment.project_root()),
+        cwd: text(&environment.current_dir),
+    };
+    let sources = Sources {
+        team: Some(team.source()),
+        user: none,
+        brings_user_file: &|| false,
+        project: none,
+        policies: None,
+        standing: Standing::Nothing,
+        folders,
+    };
+    Rules::new(sources, &Process)
+}
+
 fn with_standing(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing) -> Rules {
     with(environment, files, standing, &read_users(&user_file(environment)))
 }
@@ -70,6 +94,7 @@ fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing,
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let (user, project) = (user_file(environment), files.folder().join(FILE));
     let sources = Sources {
+        team: files.team().map(TeamPolicy::source),
         user: PolicyText { path: &user, text: users },
         brings_user_file: &|| files.bring(&user),
         project: PolicyText { path: &project, text: files.policy() },
@@ -84,10 +109,43 @@ fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing,
     Rules::new(sources, &Process)
 }
 
+/// The policy files in force, to say where rules come from.
+pub(crate) struct Origins {
+    /// What each is called, and its text: the team's, the user's, the project's.
+    files: Vec<(String, String)>,
+}
+
+impl Origins {
+    pub(crate) fn of(environment: &Environment) -> Self {
+        let files = ProjectFiles::of(environment);
+        let user = user_file(environment);
+        let text = |name: String, text: &Text| Some((name, text.clone().ok()??));
+        let found = [
+            files.team().and_then(|team| text(format!("{TEAM}{FILE}"), &team.policy)),
+            text(user.display().to_string(), &read_users(&user)),
+            text(format!("{STATE_FOLDER}/{FILE}"), files.policy()),
+        ];
+        Self { files: found.into_iter().flatten().collect() }
+    }
+
+    /// The files and lines that say something about a rule, as `FILE:LINE`.
+    pub(crate) fn places(&self, rules: &Rules, rule: &str) -> Vec<String> {
+        let stated =
+            |(name, text): &(String, String)| Some(format!("{name}:{}", rules::stated_at(text, rule)?));
+        let mut places: Vec<String> = self.files.iter().filter_map(stated).collect();
+        for (policies, whose) in [(rules.team_policies(), TEAM), (rules.policies(), "")] {
+            let at = policies.and_then(|policies| policies.rule_at(rule));
+            places.extend(at.map(|(file, line)| format!("{whose}{POLICIES}/{file}:{line}")));
+        }
+        places
+    }
+}
+
 /// The actions for an event, without reading the other rules.
 pub(crate) fn actions_of(environment: &Environment, files: &ProjectFiles<'_>, event: &Event) -> Vec<Action> {
     let user = user_file(environment);
     rules::actions_of(
+        files.team().map(|team| &team.policy),
         &read_users(&user),
         || files.bring(&user),
         files.policy(),

@@ -11,63 +11,11 @@
 
 mod common;
 
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, Stdio};
 
-use common::{Place, Run};
+use common::Place;
+use common::team::{Server, joined, ok};
 use serde_json::{Value, json};
-
-/// A server that is killed on drop.
-struct Server {
-    child: Child,
-    url: String,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Server {
-    /// Starts it on this place's file, on a free port or on the given one.
-    fn start(place: &Place, port: u16) -> Self {
-        let listen = format!("127.0.0.1:{port}");
-        let mut command = place.command(&["server", "run", "--listen", &listen]);
-        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self { child, url: line.trim().to_owned() }
-    }
-
-    fn port(&self) -> u16 {
-        self.url.rsplit_once(':').unwrap().1.parse().unwrap()
-    }
-}
-
-fn ok(run: Run) -> String {
-    assert_eq!(run.code, 0, "{run:?}");
-    run.stdout
-}
-
-/// A machine of a member who has joined.
-fn joined(host: &Place, server: &Server, name: &str) -> Place {
-    let invitation = ok(host.run(&["server", "invite", name]));
-    let place = Place::without_upkeep();
-    let url = server.url.replace("127.0.0.1", "localhost");
-    ok(place.run(&[
-        "team",
-        "join",
-        &url,
-        "--invitation",
-        invitation.lines().next().unwrap(),
-        "--machine",
-        "laptop",
-    ]));
-    place
-}
 
 /// A turn of a session with a prompt and some calls.
 fn turn(place: &Place, session: &str, calls: usize) {

@@ -130,13 +130,20 @@ impl Policy {
 
     /// Maps an error to a decision.
     pub fn on_error(&self, error: &dyn std::error::Error) -> Decision {
-        let verdict = match self.config.on_error() {
-            OnError::Allow => {
+        self.config.on_error().decide(error)
+    }
+}
+
+impl OnError {
+    /// The decision about a call that could not be decided about.
+    pub(crate) fn decide(self, error: &dyn std::error::Error) -> Decision {
+        let verdict = match self {
+            Self::Allow => {
                 return Decision::none()
                     .with_note(format!("passed although deciding failed: {}", shown(error)));
             }
-            OnError::Ask => Verdict::Ask,
-            OnError::Deny => Verdict::Deny,
+            Self::Ask => Verdict::Ask,
+            Self::Deny => Verdict::Deny,
         };
         Decision::of(verdict, "policy/error", unheard(error), Severity::High)
     }

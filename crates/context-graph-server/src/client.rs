@@ -45,6 +45,24 @@ impl std::fmt::Debug for Client {
     }
 }
 
+/// What the server says about the team's policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fetched {
+    /// There is none.
+    Nothing,
+    /// It is the one that is known.
+    Same,
+    /// Another one.
+    New {
+        /// Tells it from others.
+        etag: String,
+        /// Signature and bundle.
+        content: Vec<u8>,
+    },
+}
+
+/// The longest policy, in bytes.
+const MAX_POLICY: u64 = 4 << 20;
 const PATIENCE: Duration = Duration::from_secs(100);
 
 /// The host of an address: `https://host[:port]` without a path.
@@ -139,6 +157,30 @@ impl Client {
             }
             all.extend(more);
         }
+    }
+
+    /// The team's newest policy, unless it is the one with this tag.
+    pub fn policy(&self, etag: Option<&str>) -> Result<Fetched, ClientError> {
+        let mut asked = self.agent.get(self.at("/v1/policy")).header("authorization", self.bearer());
+        if let Some(etag) = etag {
+            asked = asked.header("if-none-match", format!("\"{etag}\""));
+        }
+        let answer = asked.call().map_err(|error| self.away(&error))?;
+        let etag = answer.headers().get("etag").and_then(|etag| etag.to_str().ok());
+        let etag = etag.unwrap_or_default().trim_matches('"').to_owned();
+        match answer.status() {
+            StatusCode::NOT_MODIFIED => Ok(Fetched::Same),
+            StatusCode::NO_CONTENT => Ok(Fetched::Nothing),
+            StatusCode::OK => {
+                let content = answer.into_body().with_config().limit(MAX_POLICY).read_to_vec();
+                Ok(Fetched::New { etag, content: content.map_err(|error| self.away(&error))? })
+            }
+            _ => self.read::<()>(Ok(answer)).and(Ok(Fetched::Nothing)),
+        }
+    }
+
+    fn away(&self, error: &ureq::Error) -> ClientError {
+        ClientError::Away(self.url.clone(), error.to_string())
     }
 
     fn at(&self, path: &str) -> String {

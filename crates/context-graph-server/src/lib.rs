@@ -10,6 +10,7 @@ mod http;
 mod ingest;
 pub mod keys;
 pub mod members;
+pub mod policy;
 mod records;
 pub mod schema;
 mod serve;

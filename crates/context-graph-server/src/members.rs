@@ -162,7 +162,7 @@ pub fn join(pool: &Pool, asked: &Join, now_ms: i64) -> std::result::Result<Joine
             return Err(JoinError::Invitation);
         }
         let row = connection.one(
-            "SELECT i.tenant, i.member, m.name, t.name FROM invitations i
+            "SELECT i.tenant, i.member, m.name, t.name, t.policy_key FROM invitations i
              JOIN members m ON m.tenant = i.tenant AND m.member = i.member JOIN tenants t ON t.tenant = i.tenant
              WHERE i.hash = $1",
             given![hash],
@@ -175,7 +175,8 @@ pub fn join(pool: &Pool, asked: &Join, now_ms: i64) -> std::result::Result<Joine
         )?;
         let drawn = new_token(connection, (tenant, member), Some(machine), None, now_ms)?;
         let (team, member) = (row.text(3).to_owned(), row.text(2).to_owned());
-        Ok(Joined { machine, token: drawn, team, member })
+        let policy_key = Some(keys::hex(row.bytes(4))).filter(|key| !key.is_empty());
+        Ok(Joined { machine, token: drawn, team, member, policy_key })
     })
 }
 

@@ -5,8 +5,12 @@ use crate::given;
 use crate::keys;
 
 /// The version of the tables.
-pub const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 2;
 const SCHEMA: &str = include_str!("schema.sql");
+/// What leads from each version to the next, beginning with the first.
+const UPGRADES: [&str; 1] = ["ALTER TABLE tenants ADD COLUMN policy_key BYTEA;
+    CREATE TABLE policies (tenant BIGINT NOT NULL, number BIGINT NOT NULL, etag TEXT NOT NULL, content BYTEA NOT NULL,
+        published_ms BIGINT NOT NULL, PRIMARY KEY (tenant, number));"];
 
 /// What was there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +30,8 @@ pub fn found(connection: &mut dyn Connection) -> Result<Found> {
     }
 }
 
-/// Creates the tables if there are none. A database with a newer version is refused and not changed.
+/// Creates the tables if there are none, and upgrades those of an older version. A database with a newer version is refused
+/// and not changed.
 pub fn migrate(pool: &Pool, partitioned: bool, now_ms: i64) -> Result<Found> {
     let before = pool.with(found)?;
     match before {
@@ -35,7 +40,11 @@ pub fn migrate(pool: &Pool, partitioned: bool, now_ms: i64) -> Result<Found> {
                 "its tables have version {version}, and this program knows version {FORMAT}: update the program"
             )));
         }
-        Found::Version(_) => return Ok(before),
+        Found::Version(FORMAT) => return Ok(before),
+        Found::Version(version) => {
+            upgrade(pool, version)?;
+            return Ok(before);
+        }
         Found::Nothing => {}
     }
     let is_conflict = |_: &DbError| false;
@@ -53,6 +62,24 @@ pub fn migrate(pool: &Pool, partitioned: bool, now_ms: i64) -> Result<Found> {
     // Connections opened earlier do not know how the tables are partitioned.
     pool.forget_idle();
     Ok(before)
+}
+
+/// All steps from a version to this one, or none of them.
+fn upgrade(pool: &Pool, from: i64) -> Result<()> {
+    let done = usize::try_from(from - 1).unwrap_or(usize::MAX);
+    pool.transaction(
+        |_: &DbError| false,
+        |connection| {
+            // If another process was faster, there is nothing to do.
+            let sql = "UPDATE meta SET value = $1 WHERE name = 'format' AND value = $2";
+            if connection.execute(sql, given![FORMAT.to_string(), from.to_string()])? == 1 {
+                for step in UPGRADES.iter().skip(done) {
+                    connection.batch(&connection.schema(step, false))?;
+                }
+            }
+            Ok(())
+        },
+    )
 }
 
 /// A unique number that grows with time: the time, then random bits.

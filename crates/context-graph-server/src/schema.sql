@@ -10,7 +10,20 @@ CREATE TABLE meta (
 CREATE TABLE tenants (
     tenant     BIGINT NOT NULL PRIMARY KEY,
     name       TEXT NOT NULL UNIQUE,
-    created_ms BIGINT NOT NULL
+    created_ms BIGINT NOT NULL,
+    -- The public half of the key that signs the team's policies.
+    policy_key BYTEA
+);
+
+-- What was published. The newest counts.
+CREATE TABLE policies (
+    tenant       BIGINT NOT NULL,
+    number       BIGINT NOT NULL,
+    etag         TEXT NOT NULL,
+    -- Signature and bundle.
+    content      BYTEA NOT NULL,
+    published_ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant, number)
 );
 
 CREATE TABLE members (

@@ -137,6 +137,9 @@ pub struct Joined {
     pub team: String,
     /// The member.
     pub member: String,
+    /// The public key of the team's policies, in hexadecimal.
+    #[serde(default)]
+    pub policy_key: Option<String>,
 }
 
 /// How far the server's copy of a session goes.

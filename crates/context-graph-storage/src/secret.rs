@@ -1,8 +1,10 @@
 //! This user's secret on this machine: random, created once, in the user's own folder, readable only by its
-//! owner.
+//! owner. Behind it there may be a note. Every hook reads the secret, so it knows the note without a further call.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::error::{IoContext, Result, StorageError};
 use crate::file_lock;
@@ -12,18 +14,24 @@ use crate::system;
 
 const SECRET: &str = "secret";
 const LENGTH: usize = 32;
+/// The longest note.
+const MAX_NOTE: usize = 64;
+
+/// What is known from the file: the secret, and the note behind it.
+type Known = ([u8; LENGTH], Vec<u8>);
 
 /// The user's own folder, outside of every project: nobody else may read it, and nothing in it comes from
 /// anybody else.
 #[derive(Debug, Clone)]
 pub struct UserFolder {
     path: PathBuf,
+    known: OnceLock<Known>,
 }
 
 impl UserFolder {
     /// The folder at `path`, which is created when it is first needed.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), known: OnceLock::new() }
     }
 
     /// Its path.
@@ -34,9 +42,9 @@ impl UserFolder {
     /// The seal of this user, from which the seals of state folders are derived. Costs three system calls if
     /// the secret exists.
     pub fn seal(&self) -> Result<Seal> {
-        let secret = match self.read() {
+        let secret = match self.known() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.create()?,
-            read => read.map_err(|error| self.unusable(&error))?,
+            read => read.map_err(|error| self.unusable(&error))?.0,
         };
         let user = system::user_id().map_err(|error| self.unusable(&error))?;
         Ok(Seal::new(secret).derive("user", &[&user[..]]))
@@ -58,21 +66,62 @@ impl UserFolder {
         opened.map_err(|error| self.unusable(&error))
     }
 
-    fn read(&self) -> io::Result<[u8; LENGTH]> {
+    /// The note behind the secret, empty if there is none; an error if there is no secret either.
+    pub fn note(&self) -> io::Result<&[u8]> {
+        self.known().map(|(_, note)| note.as_slice())
+    }
+
+    /// Replaces the note; the secret stays as it is.
+    pub fn set_note(&self, note: &[u8]) -> Result<()> {
+        if note.len() > MAX_NOTE {
+            return Err(self.unusable(&io::Error::other("the note behind it is too long")));
+        }
+        self.seal()?;
+        let (folder, _lock) = self.locked()?;
+        let path = self.path.join(SECRET);
+        let (secret, _) = self.read().map_err(|error| self.unusable(&error))?;
+        folder.replace(SECRET, &[&secret[..], note].concat()).context("write", &path)
+    }
+
+    /// What the file says, read once.
+    fn known(&self) -> io::Result<&Known> {
+        if let Some(known) = self.known.get() {
+            return Ok(known);
+        }
+        let read = self.read()?;
+        Ok(self.known.get_or_init(|| read))
+    }
+
+    fn read(&self) -> io::Result<Known> {
         let mut file = system::open_own_file(&self.path.join(SECRET))?;
-        let mut secret = [0; LENGTH];
-        file.read_exact(&mut secret)?;
-        Ok(secret)
+        let mut bytes = [0; LENGTH + MAX_NOTE];
+        let mut length = 0;
+        // Usually one call: a file is read as far as it goes.
+        while length < LENGTH {
+            match file.read(&mut bytes[length..])? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                more => length += more,
+            }
+        }
+        let (secret, rest) = bytes.split_first_chunk::<LENGTH>().ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok((*secret, rest[..length - LENGTH].to_vec()))
+    }
+
+    /// The folder, while no other process changes the secret or the note.
+    fn locked(&self) -> Result<(Folder, File)> {
+        let folder = self.open()?;
+        let path = self.path.join("lock");
+        let lock = folder.file("lock", Access::WriteOrCreate).context("open", &path)?;
+        file_lock::alone(&lock).context("lock", &path)?;
+        Ok((folder, lock))
     }
 
     /// The first process creates it.
     fn create(&self) -> Result<[u8; LENGTH]> {
-        let folder = self.open()?;
-        let lock = folder.file("lock", Access::WriteOrCreate).context("open", &self.path.join("lock"))?;
-        file_lock::alone(&lock).context("lock", &self.path.join("lock"))?;
+        let (folder, _lock) = self.locked()?;
         match self.read() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            read => return read.map_err(|error| self.unusable(&error)),
+            read => return read.map(|(secret, _)| secret).map_err(|error| self.unusable(&error)),
         }
         let path = self.path.join(SECRET);
         let secret = random::<LENGTH>().context("draw", &path)?;
@@ -116,6 +165,21 @@ mod tests {
         assert_eq!((mode(user.path()), mode(&user.path().join(SECRET))), (0o700, 0o600));
         let other = UserFolder::new(place.path().join("other/private"));
         assert_ne!(tag(&other), tags[0]);
+    }
+
+    #[test]
+    fn a_note_stands_behind_the_secret_and_leaves_it_as_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        let user = UserFolder::new(place.path().join("private"));
+        assert_eq!(user.note().unwrap_err().kind(), io::ErrorKind::NotFound);
+        let before = tag(&user);
+        let again = || UserFolder::new(user.path());
+        assert_eq!(again().note().unwrap(), b"");
+        again().set_note(b"a note").unwrap();
+        assert_eq!((again().note().unwrap(), tag(&again())), (&b"a note"[..], before));
+        assert!(again().set_note(&[1; 65]).is_err());
+        again().set_note(b"").unwrap();
+        assert_eq!((again().note().unwrap(), tag(&again())), (&b""[..], before));
     }
 
     #[test]

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         sessions.shorten_heads();
         upkeep::note(&folder);
         drop(store);
-        super::team::push_quietly(&environment, args.db_path.as_deref());
+        super::team::exchange_quietly(&environment, args.db_path.as_deref());
     }
     if args.json {
         let pruned: Vec<Value> = pruned.iter().map(as_json).collect();

@@ -11,6 +11,7 @@ use context_graph_policy::trust::{Digest, Standing};
 use context_graph_storage::safe_open::read_own_unlinked;
 
 use super::{TrustStore, scripts};
+use crate::team_policy::TeamPolicy;
 use crate::{Environment, config, rules};
 
 /// Largest policy file or configuration, in bytes.
@@ -28,6 +29,7 @@ pub(crate) struct ProjectFiles<'a> {
     config: OnceCell<Text>,
     policies: OnceCell<Policies>,
     standing: OnceCell<Standing>,
+    team: OnceCell<Option<TeamPolicy>>,
 }
 
 impl<'a> ProjectFiles<'a> {
@@ -40,7 +42,13 @@ impl<'a> ProjectFiles<'a> {
             config: OnceCell::new(),
             policies: OnceCell::new(),
             standing: OnceCell::new(),
+            team: OnceCell::new(),
         }
+    }
+
+    /// The policy of the user's team, which holds in every project.
+    pub(crate) fn team(&self) -> Option<&TeamPolicy> {
+        self.team.get_or_init(|| TeamPolicy::in_force(self.environment)).as_ref()
     }
 
     /// The project's root.
@@ -84,8 +92,11 @@ impl<'a> ProjectFiles<'a> {
         self.policies.get_or_init(read).as_ref().map(|(files, errors)| (files.as_slice(), errors.as_slice()))
     }
 
-    /// Whether there is a folder of policies.
+    /// Whether there are policies in Rego: the team's, or a folder of the project's.
     pub(crate) fn has_policies(&self) -> bool {
+        if self.team().is_some_and(|team| !team.policies.is_empty()) {
+            return true;
+        }
         self.policies.get().map_or_else(|| is_there(&self.folder.join(rules::POLICIES)), Option::is_some)
     }
 

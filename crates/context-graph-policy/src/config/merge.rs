@@ -1,12 +1,14 @@
-//! Merges the user's file and a project's. A project can tighten what the user states, never loosen it.
+//! Merges the team's file, the user's and a project's. A project can tighten what the user states, never loosen it, and
+//! both of them what the team states.
 
 use std::collections::BTreeSet;
 
 use super::{GuardConfig, GuardVerdict, OnError, PolicyConfig, action, default_branches, guard_of};
+use crate::programs::Row;
 
 impl PolicyConfig {
     /// Whether this file says anything about a rule or its guard.
-    fn states(&self, id: &str) -> bool {
+    pub(crate) fn states(&self, id: &str) -> bool {
         let guard = guard_of(id);
         let keeps_paths = match id {
             "protected-paths" => !self.read_only.is_empty() || !self.no_read.is_empty(),
@@ -64,6 +66,51 @@ impl PolicyConfig {
 }
 
 impl PolicyConfig {
+    /// A file as the team's: what its programs stop at and the branches that it names state their rules, too. Otherwise an
+    /// exception of the user's would open them.
+    #[must_use]
+    pub(crate) fn as_team(mut self) -> Self {
+        let mut stated = Vec::new();
+        for row in self.programs.values() {
+            rules_of(row, &mut stated);
+        }
+        if self.protected_branches.is_some() {
+            let rules = ["force-push", "force-push-unnamed", "delete-branch"];
+            stated.extend(rules.map(|rule| format!("destructive-git/{rule}")));
+        }
+        for id in stated {
+            // What the whole guard is set to still counts.
+            let (enabled, verdict) = (Some(self.is_enabled(&id)), self.verdict(&id));
+            self.guards.entry(id).or_insert(GuardConfig { enabled, verdict, reason: None });
+        }
+        self
+    }
+
+    /// Merges the team's file with what the user's and a project's came to. The team's exceptions do not open what the
+    /// user's own file closes.
+    #[must_use]
+    pub(crate) fn merge_team(team: &Self, user: &Self, merged: &Self) -> Self {
+        let mut team = team.clone();
+        let is_named = |id: &str| user.guards.contains_key(id) || user.guards.contains_key(guard_of(id));
+        team.exceptions.retain(|exception| !is_named(&exception.rule));
+        let mut merged = merged.clone();
+        // No other name for a program of the team's leads past its description.
+        for row in team.programs.values_mut() {
+            for name in row.also.iter() {
+                if let Some(other) = merged.programs.remove(name.as_ref()) {
+                    row.stops.to_mut().extend(other.stops.iter().cloned());
+                }
+            }
+        }
+        let is_teams = |name: &str| {
+            team.programs.iter().any(|(known, row)| known == name || row.also.iter().any(|also| also == name))
+        };
+        for row in merged.programs.values_mut() {
+            row.also.to_mut().retain(|name| !is_teams(name));
+        }
+        Self::merge(&team, &merged)
+    }
+
     /// Adds the commands of a project's file: gates, signals and actions. A project's commands can run in no
     /// other way.
     fn take_on_commands(&mut self, project: &Self) {
@@ -98,6 +145,12 @@ impl PolicyConfig {
             }
         }
     }
+}
+
+/// The rules that a program and its subcommands stop by.
+fn rules_of(row: &Row, found: &mut Vec<String>) {
+    found.extend(row.stops.iter().map(|stop| stop.rule.to_string()));
+    row.sub.iter().for_each(|sub| rules_of(sub, found));
 }
 
 /// What a project wants for a rule that the user has configured: only stricter values count.
@@ -190,12 +243,49 @@ mod tests {
         }
 
         #[test]
+        fn neither_user_nor_project_loosens_what_the_team_states(team in config(), user in config(), project in config()) {
+            let merged = PolicyConfig::merge_team(&team, &user, &PolicyConfig::merge(&user, &project));
+            for id in IDS {
+                if team.states(id) {
+                    prop_assert!(merged.is_enabled(id) >= team.is_enabled(id), "{id}");
+                    prop_assert!(merged.verdict(id) >= team.verdict(id), "{id}");
+                    let count = |config: &PolicyConfig| config.exceptions.iter().filter(|e| e.rule == id).count();
+                    prop_assert!(count(&merged) <= count(&team), "{id}");
+                }
+            }
+            if team.lock || team.on_error.is_some() {
+                prop_assert!(merged.on_error() >= team.on_error());
+            }
+            prop_assert!(team.read_only.iter().all(|path| merged.read_only.contains(path)));
+        }
+
+        #[test]
         fn merging_twice_changes_nothing(user in config(), project in config()) {
             let once = PolicyConfig::merge(&user, &project);
             prop_assert_eq!(PolicyConfig::merge(&user, &user).on_error(), user.on_error());
             let twice = PolicyConfig::merge(&user, &project);
             prop_assert_eq!(once, twice);
         }
+    }
+
+    #[test]
+    fn no_exception_and_no_other_name_leads_past_what_the_team_says_of_programs_and_branches() {
+        let read = |text: &str| toml::from_str::<PolicyConfig>(text).unwrap();
+        let team = read(
+            "protected_branches = [\"live\"]\n[programs.deploy]\nalso = [\"dp\"]\nstops = [{ when = [\"production\"] }]\n\
+             [[exceptions]]\nrule = \"privilege\"\nreason = \"containers\"\n",
+        );
+        let user = read(
+            "[guards.privilege]\nverdict = \"deny\"\n[programs.dp]\noperands = \"read*\"\n[programs.a]\nalso = [\"dp\", \"b\"]\n\
+             [[exceptions]]\nrule = \"programs/taught\"\nreason = \"r\"\n\
+             [[exceptions]]\nrule = \"destructive-git/force-push\"\nreason = \"r\"\n",
+        );
+        let merged = PolicyConfig::merge_team(&team.as_team(), &user, &user);
+        assert!(merged.exceptions.is_empty(), "{:?}", merged.exceptions);
+        assert!(!merged.programs.contains_key("dp"));
+        assert_eq!(merged.programs["a"].also.as_ref(), ["b"]);
+        assert_eq!(merged.programs["deploy"].stops.len(), 1);
+        assert!(merged.protects_branch("live"));
     }
 
     #[test]

@@ -34,10 +34,11 @@ const POLICY_FILES: &[&str] = &[
     "~/.local/share/context-graph/**",
     "~/.local/state/context-graph/**",
     "**/context-graph/policy.toml",
-    "**/context-graph/private/secret",
 ];
 /// In any folder, because a variable can move the user's configuration out of the home folder.
 const TRUST_FILES: &[&str] = &["**/context-graph/trust", "**/context-graph/trust/**"];
+/// The user's secret, the heads of the chains and the team's policy: nobody has a reason to change these but the program.
+const PRIVATE_FILES: &[&str] = &["**/context-graph/private", "**/context-graph/private/**"];
 /// Chain heads are stored outside the project, in a file with this ending.
 const STATE_FILES: &[&str] = &["**/.context-graph", "**/.context-graph/**", "**/*heads.jsonl"];
 const SETTINGS_FILES: &[&str] = &[
@@ -78,6 +79,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if any(TRUST_FILES) || shown.contains("/context-graph/trust/") {
             let what = "what the user has trusted";
             found.add_at(&TRUST, shown.as_str(), format!("`{}` would change {what} ({shown}).", effect.by));
+        } else if any(PRIVATE_FILES) {
+            let what = "what the guard keeps for itself alone";
+            found.add_at(&STATE, shown.as_str(), format!("`{}` would change {what} ({shown}).", effect.by));
         } else if any(POLICY_FILES) {
             found.add_at(
                 &POLICY,

@@ -117,6 +117,14 @@ impl PolicySet {
         }
         ids
     }
+
+    /// The file and line on which a rule id is written.
+    pub fn rule_at(&self, id: &str) -> Option<(&str, u32)> {
+        self.sources().iter().find_map(|source| {
+            let at = rule_ids(&words(&source.text)).into_iter().find(|(_, known)| *known == id);
+            Some((&*source.path, at?.0))
+        })
+    }
 }
 
 /// The line of a file that contains a name, searched from its route on; otherwise the line of the route.

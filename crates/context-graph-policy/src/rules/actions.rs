@@ -9,6 +9,7 @@ use crate::config::Action;
 /// The actions that an event starts, looked up without the other rules. An unusable file starts nothing; hooks
 /// that decide report it. A project's file that the user has not trusted starts nothing either.
 pub fn actions_of(
+    team: Option<&Text>,
     user: &Text,
     brings_user_file: impl Fn() -> bool,
     project: &Text,
@@ -24,6 +25,9 @@ pub fn actions_of(
     let project = parsed(project);
     if !project.actions.is_empty() && in_force() {
         configured = PolicyConfig::merge(&configured, &project);
+    }
+    if let Some(team) = team {
+        configured = PolicyConfig::merge(&parsed(team), &configured);
     }
     configured.actions.retain(|action| action.is_for(event));
     configured.actions

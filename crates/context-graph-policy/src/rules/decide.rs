@@ -1,12 +1,13 @@
 //! Decides about an event.
 
+use std::cell::LazyCell;
 use std::fmt;
 
 use context_graph_events::words::tame;
 use context_graph_events::{Event, Verb};
 use serde_json::Value;
 
-use super::{BrokenFile, Rules, said};
+use super::{BrokenFile, Rules, Whose, said, said_by_team};
 use crate::rego::Timing;
 use crate::{Decision, OnError, Severity, Verdict, legality};
 
@@ -70,11 +71,13 @@ impl Rules {
         };
         // Gates of an untrusted project do not count.
         let counts = |trouble: &&BrokenFile| {
-            trouble.is_the_users || self.standing.is_in_force() || matches!(event, Event::PreToolUse(_))
+            trouble.whose != Whose::Project
+                || self.standing.is_in_force()
+                || matches!(event, Event::PreToolUse(_))
         };
         for trouble in self.broken.iter().filter(|_| concerned).filter(counts) {
-            let failed = Failed(self.quoted(trouble.to_string(), trouble.is_the_users));
-            decision = decision.join(self.on_broken_file(event, &failed));
+            let failed = Failed(self.quoted(trouble.to_string(), trouble.whose));
+            decision = decision.join(self.on_broken_file(event, &failed, trouble.whose));
             troubles.push(tame(&failed.0, TROUBLE));
         }
         RulesDecision { decision, timings: Vec::new(), troubles }
@@ -88,15 +91,19 @@ impl Rules {
         session: impl FnOnce() -> Value,
     ) -> RulesDecision {
         let RulesDecision { mut decision, mut timings, mut troubles } = before_policies;
-        if let Some(outcome) = self.consult(event, session) {
+        let session = LazyCell::new(session);
+        for (policies, whose) in [(self.team_policies(), Whose::Team), (self.policies(), Whose::Project)] {
+            let outcome = policies.and_then(|policies| self.consult(policies, whose, event, &session));
+            let Some(outcome) = outcome else { continue };
             decision = decision.join(outcome.decision);
             for error in &outcome.errors {
-                let failed = Failed(self.quoted(said(error), false));
-                decision = decision.join(self.on_broken_policy(event, &failed));
+                let said = if whose == Whose::Team { said_by_team(error) } else { said(error) };
+                let failed = Failed(self.quoted(said, whose));
+                decision = decision.join(self.on_broken_policy(event, &failed, whose));
                 troubles.push(tame(&failed.0, TROUBLE));
             }
             troubles.dedup();
-            timings = outcome.timings;
+            timings.extend(outcome.timings);
         }
         RulesDecision {
             decision: legality::settle_for(self.caller.as_ref(), event, decision),
@@ -107,27 +114,38 @@ impl Rules {
 
     /// The error text that the model may read. Errors quote the file, so the text of an untrusted file is left
     /// out.
-    fn quoted(&self, trouble: String, is_the_users: bool) -> String {
-        if is_the_users || self.standing.is_in_force() { trouble } else { UNTRUSTED.to_owned() }
+    fn quoted(&self, trouble: String, whose: Whose) -> String {
+        if self.is_trusted(whose) { trouble } else { UNTRUSTED.to_owned() }
+    }
+
+    fn is_trusted(&self, whose: Whose) -> bool {
+        whose != Whose::Project || self.standing.is_in_force()
+    }
+
+    /// What to do about an error in what is of the team or not. The team's own policy cannot be passed over: neither user
+    /// nor project may say so.
+    fn on_error(&self, whose: Whose) -> OnError {
+        let configured = self.policy.config().on_error();
+        if whose == Whose::Team { configured.max(OnError::Ask) } else { configured }
     }
 
     /// Decision when a policy file cannot be used. Its gates are unknown, so the agent must fix it before it
     /// may stop.
-    fn on_broken_file(&self, event: &Event, trouble: &Failed) -> Decision {
-        match (event, self.policy.config().on_error()) {
-            (Event::PreToolUse(_), _) | (_, OnError::Allow) => self.policy.on_error(trouble),
+    fn on_broken_file(&self, event: &Event, trouble: &Failed, whose: Whose) -> Decision {
+        match (event, self.on_error(whose)) {
+            (Event::PreToolUse(_), on_error) | (_, on_error @ OnError::Allow) => on_error.decide(trouble),
             _ => unheard(Verdict::Block, trouble),
         }
     }
 
     /// Decision when a Rego policy fails to run. For most events the client cannot ask the user. They pass,
     /// unless errors are denied and the event can be refused.
-    fn on_broken_policy(&self, event: &Event, failed: &Failed) -> Decision {
+    fn on_broken_policy(&self, event: &Event, failed: &Failed, whose: Whose) -> Decision {
         if matches!(event, Event::PreToolUse(_)) {
-            return self.policy.on_error(failed);
+            return self.on_error(whose).decide(failed);
         }
-        let holds = self.standing.is_in_force() || !matches!(event, Event::Stop(_) | Event::SubagentStop(_));
-        let refuses = self.policy.config().on_error() == OnError::Deny && holds;
+        let holds = self.is_trusted(whose) || !matches!(event, Event::Stop(_) | Event::SubagentStop(_));
+        let refuses = self.on_error(whose) == OnError::Deny && holds;
         match event.known_name().filter(|_| refuses) {
             Some(name) if legality::is_legal(name, Verb::Block) => unheard(Verdict::Block, failed),
             Some(name) if legality::is_legal(name, Verb::Deny) => unheard(Verdict::Deny, failed),

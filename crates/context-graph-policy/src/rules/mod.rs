@@ -1,11 +1,12 @@
-//! The rules of a project: the built-in guards as the user and the project configure them, unusable policy
-//! files, and Rego policies.
+//! The rules of a project: the built-in guards as the team, the user and the project configure them, unusable
+//! policy files, and Rego policies.
 //!
 //! The caller reads the files ([`Sources`]) and provides what only a process can do ([`Host`]). This module
 //! decides what the files mean and what follows for an event.
 
 mod actions;
 mod decide;
+mod origin;
 mod policies;
 mod text;
 
@@ -23,6 +24,7 @@ use crate::{Context, Effects, Policy, PolicyConfig, RealFileSystem};
 
 pub use actions::actions_of;
 pub use decide::RulesDecision;
+pub use origin::stated_at;
 
 /// The name of a policy file.
 pub const FILE: &str = "policy.toml";
@@ -54,8 +56,19 @@ pub struct Folders {
     pub cwd: String,
 }
 
+/// The policy of the user's team. It is to the user's file what the user's file is to a project's.
+#[derive(Clone, Copy)]
+pub struct TeamSource<'a> {
+    /// Its policy file; an error if the policy is missing or not the one that was fetched.
+    pub policy: PolicyText<'a>,
+    /// Its Rego policies.
+    pub policies: &'a [PolicyFile],
+}
+
 /// Everything that the rules are built from.
 pub struct Sources<'a> {
+    /// The team's policy, if there is one.
+    pub team: Option<TeamSource<'a>>,
     /// The user's own policy file.
     pub user: PolicyText<'a>,
     /// Whether the project itself contains the user's file. Then it can only tighten.
@@ -89,13 +102,21 @@ pub trait Host: Sync {
     }
 }
 
+/// Whose a policy file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Team,
+    User,
+    Project,
+}
+
 /// A policy file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} cannot be used: {problem}", .path.display())]
 struct BrokenFile {
     path: PathBuf,
     problem: String,
-    is_the_users: bool,
+    whose: Whose,
 }
 
 /// The rules in force in a project.
@@ -103,6 +124,9 @@ pub struct Rules {
     policy: Policy,
     /// As long as there are any, every tool call is decided as after an error.
     broken: Vec<BrokenFile>,
+    /// What the team configures, and its Rego policies. They are evaluated by themselves: a file of the project could
+    /// otherwise add to a package of the team.
+    team: Option<(PolicyConfig, Option<PolicySet>)>,
     policies: Option<PolicySet>,
     standing: Standing,
     /// Signals of the project that do not run because it is not trusted.
@@ -118,9 +142,9 @@ impl Rules {
     /// Parses the texts and merges the user's and the project's configuration. This never fails: an unusable
     /// file becomes a rule of its own.
     pub fn new(sources: Sources<'_>, host: &'static dyn Host) -> Self {
-        let Sources { user, brings_user_file, project, policies, standing, folders } = sources;
+        let Sources { team, user, brings_user_file, project, policies, standing, folders } = sources;
         let mut broken = Vec::new();
-        let mut usable = |file: PolicyText<'_>, is_the_users: bool| {
+        let mut usable = |file: PolicyText<'_>, whose: Whose| {
             let read = match file.text {
                 Ok(None) => Ok(PolicyConfig::default()),
                 Ok(Some(text)) => text::parse(text),
@@ -128,23 +152,36 @@ impl Rules {
             };
             let config = read.unwrap_or_else(|problems| {
                 let path = || file.path.to_path_buf();
-                let files =
-                    problems.into_iter().map(|problem| BrokenFile { path: path(), problem, is_the_users });
+                let files = problems.into_iter().map(|problem| BrokenFile { path: path(), problem, whose });
                 broken.extend(files);
                 PolicyConfig::default()
             });
-            if is_the_users { text::users(config, brings_user_file) } else { config }
+            let config = if whose == Whose::User { text::users(config, brings_user_file) } else { config };
+            text::placed(config, file.path)
         };
-        let user = text::placed(usable(user, true), user.path);
-        let project = text::placed(usable(project, false), project.path);
+        let user = usable(user, Whose::User);
+        let project = usable(project, Whose::Project);
+        let team = team.map(|team| {
+            let policies = PolicySet::new(team.policies.to_vec(), Vec::new());
+            (
+                usable(team.policy, Whose::Team).as_team(),
+                Some(policies).filter(|policies| !policies.is_empty()),
+            )
+        });
         let in_force = standing.is_in_force();
         let merge = if in_force { PolicyConfig::merge } else { PolicyConfig::merge_untrusted };
         let signals = project.signals.iter().filter(|_| !in_force);
         let withheld = signals.map(|signal| signal.name.clone()).collect();
         let policies = policies.map(|(files, errors)| PolicySet::new(files.to_vec(), errors.to_vec()));
+        let merged = merge(&user, &project);
+        let merged = match &team {
+            Some((team, _)) => PolicyConfig::merge_team(team, &user, &merged),
+            None => merged,
+        };
         Self {
-            policy: Policy::new(merge(&user, &project)),
+            policy: Policy::new(merged),
             broken,
+            team,
             policies: policies.filter(|policies| !policies.is_empty()),
             standing,
             withheld,
@@ -165,12 +202,17 @@ impl Rules {
     /// The same rules for a call without known input, and the names of the policies that are skipped. A policy
     /// that reads the input could mistake a missing field for a harmless one.
     pub fn blind_to_input(mut self, event: &Event) -> (Self, Vec<String>) {
-        let Some(policies) = &self.policies else { return (self, Vec::new()) };
-        let (blind, mut unasked) = policies.without_those_that_look_at_the_input();
         let (name, tool) = (event.name(), event.tool_name());
-        unasked.retain(|file| policies.files_for(name, tool).any(|routed| routed == file));
-        self.policies = Some(blind).filter(|blind| !blind.is_empty());
-        (self, unasked)
+        let mut skipped = Vec::new();
+        let teams = self.team.as_mut().map(|(_, policies)| policies);
+        for set in std::iter::once(&mut self.policies).chain(teams) {
+            let Some(policies) = set else { continue };
+            let (blind, mut unasked) = policies.without_those_that_look_at_the_input();
+            unasked.retain(|file| policies.files_for(name, tool).any(|routed| routed == file));
+            skipped.append(&mut unasked);
+            *set = Some(blind).filter(|blind| !blind.is_empty());
+        }
+        (self, skipped)
     }
 
     /// Whether an event starts actions.
@@ -186,12 +228,28 @@ impl Rules {
     /// Files that cannot be used, and policies that cannot be read.
     pub fn problems(&self) -> Vec<String> {
         let policies = self.policies.iter().flat_map(PolicySet::errors).map(said);
-        self.broken.iter().map(ToString::to_string).chain(policies).collect()
+        let teams = self.team_policies().into_iter().flat_map(PolicySet::errors).map(said_by_team);
+        self.broken.iter().map(ToString::to_string).chain(policies).chain(teams).collect()
     }
 
-    /// The Rego policies, if there are any.
+    /// The project's Rego policies, if there are any.
     pub fn policies(&self) -> Option<&PolicySet> {
         self.policies.as_ref()
+    }
+
+    /// The team's Rego policies, if there are any.
+    pub fn team_policies(&self) -> Option<&PolicySet> {
+        self.team.as_ref()?.1.as_ref()
+    }
+
+    /// Whether there are any Rego policies.
+    pub fn has_policies(&self) -> bool {
+        self.policies.is_some() || self.team_policies().is_some()
+    }
+
+    /// Whether the team's policy says something about a built-in rule: then neither user nor project can loosen it.
+    pub fn is_held_by_team(&self, rule: &str) -> bool {
+        self.team.as_ref().is_some_and(|(team, _)| team.states(rule))
     }
 
     /// Whether commands must pass before the agent may stop.
@@ -244,4 +302,9 @@ pub fn said(error: &RegoError) -> String {
         Some(line) => format!("{POLICIES}/{}, line {line}: {}", error.file, error.kind),
         None => format!("{POLICIES}/{}: {}", error.file, error.kind),
     }
+}
+
+/// The same for a policy of the team.
+fn said_by_team(error: &RegoError) -> String {
+    format!("team:{}", said(error))
 }

@@ -1,20 +1,26 @@
 //! Evaluates the Rego policies and the signals that they need.
 
+use std::cell::LazyCell;
 use std::path::Path;
 use std::time::Duration;
 
 use context_graph_events::Event;
 use serde_json::{Map, Value};
 
-use super::{FILE, Rules};
+use super::{FILE, Rules, Whose};
 use crate::rego::signals::Signalled;
 use crate::rego::{self, Input, Outcome, PolicySet, RegoError, RegoErrorKind, Surroundings};
 use crate::trust::untrusted;
 
 impl Rules {
-    /// Runs the Rego policies for the event, if there are any.
-    pub(super) fn consult(&self, event: &Event, session: impl FnOnce() -> Value) -> Option<Outcome> {
-        let policies = self.policies.as_ref()?;
+    /// Runs Rego policies for the event.
+    pub(super) fn consult(
+        &self,
+        policies: &PolicySet,
+        whose: Whose,
+        event: &Event,
+        session: &LazyCell<Value, impl FnOnce() -> Value>,
+    ) -> Option<Outcome> {
         let (name, tool) = (event.name(), event.tool_name());
         let nothing = policies.routed(name, tool).is_empty();
         if nothing && policies.errors().is_empty() {
@@ -24,7 +30,7 @@ impl Rules {
         let Signalled { values, missing } = self.signals(policies, event, &object);
         let effects = self.effects(event);
         let surroundings = Surroundings {
-            session: session(),
+            session: Value::clone(session),
             signals: values,
             builtin_config: self.policy.config().builtin_config.clone().into_iter().collect(),
             affected_directories: effects.as_ref().map(rego::affected_directories).unwrap_or_default(),
@@ -33,7 +39,7 @@ impl Rules {
         let input = Input::new(&object, surroundings, &self.context());
         let limits = self.host.limits(event);
         let mut outcome = policies.evaluate_on(name, tool, &input, limits, self.host.prepare());
-        if !self.standing.is_in_force() {
+        if whose == Whose::Project && !self.standing.is_in_force() {
             outcome.decision = untrusted::tightened(event.known_name(), &outcome.decision);
             // Without its signal, a policy may allow what it should refuse.
             for name in missing.iter().filter(|name| self.withheld.contains(name)) {
@@ -53,15 +59,18 @@ impl Rules {
     /// How long an event's policies may wait besides their own time: for their signals, which run in parallel,
     /// and for a processor.
     pub fn longest_wait(&self, event: &Event) -> Duration {
-        let Some(policies) = &self.policies else { return Duration::ZERO };
         let (name, tool) = (event.name(), event.tool_name());
-        if policies.routed(name, tool).is_empty() {
-            return Duration::ZERO;
-        }
-        let wanted = policies.signals(name, tool);
-        let configured = self.policy.config().signals.iter();
-        let times = configured.filter(|signal| wanted.contains(signal.name.as_str())).map(|s| s.timeout_ms);
-        Duration::from_millis(times.max().unwrap_or(0)) + rego::WITHHELD
+        let of = |policies: &PolicySet| {
+            if policies.routed(name, tool).is_empty() {
+                return Duration::ZERO;
+            }
+            let wanted = policies.signals(name, tool);
+            let configured = self.policy.config().signals.iter();
+            let times = configured.filter(|signal| wanted.contains(signal.name.as_str()));
+            let longest = times.map(|signal| signal.timeout_ms).max().unwrap_or(0);
+            Duration::from_millis(longest) + rego::WITHHELD
+        };
+        [self.policies(), self.team_policies()].into_iter().flatten().map(of).sum()
     }
 
     fn signals(&self, policies: &PolicySet, event: &Event, object: &Map<String, Value>) -> Signalled {

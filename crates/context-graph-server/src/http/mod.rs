@@ -22,7 +22,7 @@ use crate::db::{DbError, Pool};
 use crate::ingest::{PushError, take_in};
 use crate::members::{self, Guest, JoinError};
 use crate::wire::{Forget, Join, MAX_PUSH, Push, Refusal, Standing};
-use crate::{given, keys, schema};
+use crate::{given, keys, policy, schema};
 use counts::Counts;
 use rate::Rates;
 
@@ -135,6 +135,7 @@ impl App {
             .route("/v1/forget", post(forget))
             .route("/v1/standings", get(standings))
             .route("/v1/standing", get(standing))
+            .route("/v1/policy", get(newest_policy))
             .fallback(pages::show)
             .layer(from_fn_with_state(self.clone(), bounded))
             .with_state(self.clone())
@@ -315,6 +316,18 @@ async fn standings(
         })
     });
     Ok(Json(found.await?.iter().map(told).collect()))
+}
+
+/// The team's newest policy, unless the machine has it already.
+async fn newest_policy(State(app): State<App>, headers: HeaderMap) -> Answer<Response> {
+    let (guest, _) = app.machine(&headers).await?;
+    let newest = app.ask(move |pool, _| pool.with(|connection| policy::newest(connection, guest.tenant)));
+    let Some(newest) = newest.await? else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let etag = format!("\"{}\"", newest.etag);
+    if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
+    }
+    Ok(([(header::ETAG, etag)], newest.content).into_response())
 }
 
 #[derive(Debug, serde::Deserialize)]

@@ -106,7 +106,7 @@ fn place(args: &VerifyArgs, environment: &Environment) -> Environment {
 fn open(args: &VerifyArgs, environment: &Environment) -> Result<Shelf, Failure> {
     let inner = place(args, environment);
     let state = inner.state_place(args.place.db_path.as_deref())?;
-    if !state.exists() && StateFolder::is_known(&state, &inner.user_folder()?)? {
+    if !state.exists() && StateFolder::is_known(&state, inner.user_folder()?)? {
         return Shelf::open_or_create(&args.place, environment);
     }
     Shelf::open(&args.place, environment)

@@ -49,7 +49,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
 /// The folder does not exist: was there never one, or is it gone?
 fn nothing(patient: &Patient, folder: &Path) -> Finding {
     let user = patient.environment.user_folder();
-    if user.and_then(|user| StateFolder::is_known(folder, &user)).unwrap_or(false) {
+    if user.and_then(|user| StateFolder::is_known(folder, user)).unwrap_or(false) {
         return Finding::broken(
             CHECK,
             format!("{} is gone, with all that it held", folder.display()),

@@ -44,6 +44,8 @@ pub(super) struct HookDecision {
     unasked: Vec<String>,
     /// Whether the event starts actions.
     pub(super) has_action: bool,
+    /// Whether the team's policy says something about a rule behind it: then no exception of the user's counts.
+    held_by_team: bool,
     /// Gates that the agent passed before stopping.
     passed: Vec<String>,
     /// How long the gates took.
@@ -75,7 +77,7 @@ impl HookDecision {
             rules.decide_by_guards(event)
         };
         // A policy that does not end must not revert a refusal by the guards.
-        if rules.policies().is_some() && before_policies.decision.verdict().stops() {
+        if rules.has_policies() && before_policies.decision.verdict().stops() {
             let refused =
                 Self::new(event, before_policies.decision.clone(), before_policies.troubles.clone());
             refused.stand_by(context, time_for(&rules, event) * 9 / 10);
@@ -84,10 +86,12 @@ impl HookDecision {
         let known = || rules::session_view(known());
         let RulesDecision { decision, troubles, .. } =
             rules.decide_by_policies(before_policies, event, known);
+        let held_by_team = decision.findings().any(|finding| rules.is_held_by_team(&finding.rule));
         let mut decided = Self {
             input_unseen: incoming.input_unseen,
             unasked,
             has_action: rules.has_action_for(event),
+            held_by_team,
             ..Self::new(event, decision, troubles)
         };
         if stops && rules.has_gates() {
@@ -104,6 +108,7 @@ impl HookDecision {
             input_unseen: false,
             unasked: Vec::new(),
             has_action: false,
+            held_by_team: false,
             passed: Vec::new(),
             waited: Duration::ZERO,
             error: None,
@@ -222,6 +227,10 @@ impl HookDecision {
         let rules: BTreeSet<&str> = findings.map(|finding| finding.rule.as_str()).collect();
         let are_built_in = !rules.is_empty() && rules.iter().all(|rule| guards::exists(rule));
         (self.event == Some(EventName::PreToolUse) && refuses && are_built_in).then(|| {
+            if self.held_by_team {
+                return "your team's policy refuses it; whoever runs the team's server can change that"
+                    .to_owned();
+            }
             let rules: Vec<&str> = rules.into_iter().collect();
             format!("to allow it, type in a terminal: context-graph policy allow {}", rules.join(" "))
         })
@@ -321,7 +330,7 @@ fn changes(
 /// and a chain of rules can overflow the stack. Then its thread is left behind, and what was decided without
 /// it stands. The prepared answer is for systems where that is not possible.
 fn expect_collapse(context: &HookContext<'_>, rules: &Rules, is_call: bool) {
-    if rules.policies().is_some() {
+    if rules.has_policies() {
         let error = HookError::Policy;
         let answer = answer::failed(&error, is_call);
         crash::leave_behind();

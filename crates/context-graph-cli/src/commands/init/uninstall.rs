@@ -109,7 +109,7 @@ fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Envir
     };
     if scope != Scope::User {
         // Data that the user removes must not be reported as missing.
-        StateFolder::leave(remembered, &environment.user_folder()?)?;
+        StateFolder::leave(remembered, environment.user_folder()?)?;
     }
     match std::fs::remove_dir_all(remembered) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),

@@ -14,7 +14,7 @@ use crate::commands::audit::{named_call, newest_stopped_by};
 use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs as SessionPlace, Shelf};
-use crate::rules::{FILE, user_file};
+use crate::rules::{self, FILE, user_file};
 use crate::trust::{self, MAX_FILE, ProjectFiles};
 use crate::{Environment, clock, table, terminal, time};
 
@@ -72,6 +72,13 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
     for rule in &args.rules {
         check_rule(rule)?;
+    }
+    let in_force = rules::load(&environment);
+    if let Some(rule) = args.rules.iter().find(|rule| in_force.is_held_by_team(rule)) {
+        return Err(Failure::usage(format!(
+            "your team's policy holds `{rule}`, and an exception of yours would not count"
+        ))
+        .with_next_step("ask whoever runs the team's server"));
     }
     let what = match (&args.command, &args.path) {
         (Some(command), _) => What::Command(command.trim().to_owned()),

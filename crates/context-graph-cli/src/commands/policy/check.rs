@@ -11,6 +11,7 @@ use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::{ErrorCode, HookError};
 use crate::rules;
 use crate::summary::counted;
+use crate::team_policy::{Bundle, TEAM};
 use crate::trust::{self, ProjectFiles};
 use crate::{Environment, crash, table};
 
@@ -45,18 +46,31 @@ pub(crate) fn problems(rules: &Rules, environment: &Environment) -> Vec<String> 
     problems_and_hints(rules, environment).0
 }
 
-fn problems_and_hints(rules: &Rules, environment: &Environment) -> (Vec<String>, Vec<String>) {
+/// Everything that is wrong with a team's policy.
+pub(crate) fn bundle_problems(bundle: Bundle, environment: &Environment) -> Vec<String> {
+    of_rules(&rules::of_team(environment, &bundle.layer()), environment).0
+}
+
+/// What is wrong with rules, and what could be better.
+fn of_rules(rules: &Rules, environment: &Environment) -> (Vec<String>, Vec<String>) {
     let mut problems = rules.problems();
     let mut hints = Vec::new();
-    if let Some(policies) = rules.policies() {
+    for (policies, whose) in [(rules.team_policies(), TEAM), (rules.policies(), "")] {
+        let Some(policies) = policies else { continue };
         let config = rules.policy().config();
         let broken = compile_errors(policies, config, environment);
-        problems.extend(broken.iter().map(said));
+        problems.extend(broken.iter().map(|error| format!("{whose}{}", said(error))));
         let is_broken = |file: &str| broken.iter().any(|error| error.file == file);
         for remark in policies.remarks(&provided(config), is_broken) {
-            if remark.is_error { &mut problems } else { &mut hints }.push(line(&remark));
+            let list = if remark.is_error { &mut problems } else { &mut hints };
+            list.push(format!("{whose}{}", line(&remark)));
         }
     }
+    (problems, hints)
+}
+
+fn problems_and_hints(rules: &Rules, environment: &Environment) -> (Vec<String>, Vec<String>) {
+    let (mut problems, mut hints) = of_rules(rules, environment);
     match unenforced::read(environment) {
         Ok(missing) => hints.extend(missing.iter().map(|missing| {
             format!("not enforced since the import of {}: {}: {}", missing.from, missing.what, missing.why)

@@ -16,6 +16,7 @@ use super::PlaceArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
+use crate::rules::Origins;
 use crate::{Environment, table};
 
 #[derive(Debug, Args)]
@@ -68,8 +69,13 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
         .as_ref()
         .zip(event.known_name())
         .map(|(caller, name)| agents::render(caller, &context_graph_policy::reply(name, &decision)));
+    let origins = Origins::of(&environment);
     if args.place.json {
         let mut object = describe(&decision);
+        for finding in object["findings"].as_array_mut().into_iter().flatten() {
+            let rule = finding["rule"].as_str().unwrap_or_default().to_owned();
+            finding["from"] = json!(origins.places(&rules, &rule));
+        }
         object["took_us"] = json!(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         if let (Some(reply), Some(caller)) = (&reply, &caller) {
             object["agent"] = json!(caller.agent.map(Agent::name));
@@ -99,7 +105,9 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     }
     lines.push("what the rules say:".to_owned());
     for finding in decision.findings() {
-        lines.push(format!("  {} by {}: {}", finding.verb.as_str(), finding.rule, finding.reason));
+        let places = origins.places(&rules, &finding.rule);
+        let from = if places.is_empty() { String::new() } else { format!(" ({})", places.join(" and ")) };
+        lines.push(format!("  {} by {}{from}: {}", finding.verb.as_str(), finding.rule, finding.reason));
     }
     if decision.findings().next().is_none() {
         lines.push("  nothing".to_owned());

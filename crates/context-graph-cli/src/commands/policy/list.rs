@@ -4,26 +4,79 @@ use std::path::Path;
 
 use context_graph_policy::config::GuardVerdict;
 use context_graph_policy::guards::GUARDS;
-use context_graph_policy::rego::Route;
+use context_graph_policy::rego::{PolicySet, Route};
+use context_graph_policy::rules::Rules;
+use context_graph_policy::trust::Standing;
 use serde_json::{Value, json};
 
 use super::{PlaceArgs, unenforced};
 use crate::commands::failure::Outcome;
-use crate::rules::POLICIES;
+use crate::rules::{Origins, POLICIES};
+use crate::team_policy::TEAM;
 use crate::{Environment, table};
 
 /// What is shown as the verdict of a rule that an import left out.
 const NOT_ENFORCED: &str = "not enforced";
 
+/// Of a rule that nobody has configured.
+const BUILT_IN: &str = "built in";
+
+/// The rules so far: as objects, and as rows.
+#[derive(Default)]
+struct List {
+    objects: Vec<Value>,
+    rows: Vec<Vec<String>>,
+}
+
+impl List {
+    fn add(&mut self, object: Value, row: [String; 5]) {
+        self.objects.push(object);
+        self.rows.push(row.into());
+    }
+}
+
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     let rules = args.rules(environment);
+    let origins = Origins::of(&args.environment(environment));
+    let mut list = List::default();
+    built_in(&mut list, &rules, &origins);
+    for (policies, whose, standing) in
+        [(rules.team_policies(), TEAM, Standing::Trusted), (rules.policies(), "", rules.standing())]
+    {
+        if let Some(policies) = policies {
+            written(&mut list, policies, whose, standing);
+        }
+    }
+    for gate in &rules.policy().config().stop_gates {
+        let name = format!("stop-gate/{}", gate.name);
+        let from = origins.places(&rules, &name);
+        let mut object = json!(gate);
+        object["rule"] = name.clone().into();
+        object["from"] = json!(from);
+        let what = format!("must pass before stopping: {}", gate.command);
+        list.add(object, [name, "gate".to_owned(), String::new(), from.join(" and "), what]);
+    }
+    not_enforced(&mut list, &args.environment(environment));
+    for action in &rules.policy().config().actions {
+        let on = action.matcher.as_ref().map(|matcher| format!(" of {matcher}")).unwrap_or_default();
+        let name = format!("action/{}", action.name);
+        let mut object = json!(action);
+        object["rule"] = name.clone().into();
+        let what = format!("on {}{on}: {}", action.event, action.command);
+        list.add(object, [name, "action".to_owned(), String::new(), String::new(), what]);
+    }
+    if args.json {
+        return table::print_json(&list.objects.into());
+    }
+    table::print(&["rule", "verdict", "severity", "from", "guard"], list.rows)
+}
+
+fn built_in(list: &mut List, rules: &Rules, origins: &Origins) {
     let config = rules.policy().config();
     let word = |verdict: GuardVerdict| match verdict {
         GuardVerdict::Deny => "deny",
         GuardVerdict::Ask => "ask",
     };
-    let mut rows = Vec::new();
-    let mut objects: Vec<Value> = Vec::new();
     for known in GUARDS {
         for rule in known.rules {
             let in_force = if config.is_enabled(rule.id) {
@@ -31,71 +84,68 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             } else {
                 "off"
             };
-            objects.push(json!({
+            let from = origins.places(rules, rule.id);
+            let object = json!({
                 "rule": rule.id,
                 "guard": known.id,
                 "purpose": known.purpose,
                 "verdict": in_force,
                 "default": word(rule.verdict),
                 "severity": rule.severity.as_str(),
-            }));
-            rows.push(vec![
-                rule.id.to_owned(),
-                in_force.to_owned(),
-                rule.severity.as_str().to_owned(),
-                known.purpose.to_owned(),
-            ]);
+                "from": from,
+            });
+            let from = if from.is_empty() { BUILT_IN.to_owned() } else { from.join(" and ") };
+            let (verdict, severity) = (in_force.to_owned(), rule.severity.as_str().to_owned());
+            list.add(object, [rule.id.to_owned(), verdict, severity, from, known.purpose.to_owned()]);
         }
     }
-    if let Some(policies) = rules.policies() {
-        for (package, file, routes) in policies.packages() {
-            let file = format!("{POLICIES}/{file}");
-            let told: Vec<Value> = routes.iter().map(route_json).collect();
-            let named = policies.rule_ids(package);
-            // A rule without an id has the name of its file.
-            let stem = || Path::new(&file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let ids = if named.is_empty() { vec![stem()] } else { named };
-            let on: Vec<String> = routes.iter().map(route_words).collect();
-            for id in ids {
-                let trust = rules.standing().as_str();
-                objects.push(
-                    json!({"rule": id, "package": package, "file": file, "routes": told, "trust": trust}),
-                );
-                let place = format!("{file}, package {package}, on {}", on.join("; "));
-                let verdict = if rules.standing().is_in_force() { "rego" } else { "rego, can only refuse" };
-                rows.push(vec![id, verdict.to_owned(), String::new(), place]);
-            }
+}
+
+/// The rules of Rego policies.
+fn written(list: &mut List, policies: &PolicySet, whose: &str, standing: Standing) {
+    for (package, file, routes) in policies.packages() {
+        let told: Vec<Value> = routes.iter().map(route_json).collect();
+        let named = policies.rule_ids(package);
+        // A rule without an id has the name of its file.
+        let stem = || Path::new(&file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let ids = if named.is_empty() { vec![stem()] } else { named };
+        let on: Vec<String> = routes.iter().map(route_words).collect();
+        for id in ids {
+            let (at, line) = policies.rule_at(&id).unwrap_or((file, 1));
+            let (from, file) =
+                (format!("{whose}{POLICIES}/{at}:{line}"), format!("{whose}{POLICIES}/{file}"));
+            let object = json!({
+                "rule": id, "package": package, "file": file, "routes": told, "trust": standing.as_str(), "from": [from],
+            });
+            let what = format!("package {package}, on {}", on.join("; "));
+            let verdict = if standing.is_in_force() { "rego" } else { "rego, can only refuse" };
+            list.add(object, [id, verdict.to_owned(), String::new(), from, what]);
         }
     }
-    let missing = unenforced::read(&args.environment(environment));
+}
+
+/// What an import left out.
+fn not_enforced(list: &mut List, environment: &Environment) {
+    let missing = unenforced::read(environment);
     for missing in missing.iter().flatten() {
-        let why = format!("{}: {}", missing.from, missing.why);
-        objects.push(
-            json!({"rule": missing.what, "verdict": NOT_ENFORCED, "from": missing.from, "why": missing.why}),
-        );
-        rows.push(vec![missing.what.clone(), NOT_ENFORCED.to_owned(), String::new(), why]);
+        let object =
+            json!({"rule": missing.what, "verdict": NOT_ENFORCED, "from": missing.from, "why": missing.why});
+        let row = [
+            missing.what.clone(),
+            NOT_ENFORCED.to_owned(),
+            String::new(),
+            missing.from.clone(),
+            missing.why.clone(),
+        ];
+        list.add(object, row);
     }
     if let Err(error) = missing {
-        objects.push(json!({"rule": unenforced::FILE, "verdict": NOT_ENFORCED, "why": error}));
-        rows.push(vec![unenforced::FILE.to_owned(), NOT_ENFORCED.to_owned(), String::new(), error]);
+        let object = json!({"rule": unenforced::FILE, "verdict": NOT_ENFORCED, "why": error});
+        list.add(
+            object,
+            [unenforced::FILE.to_owned(), NOT_ENFORCED.to_owned(), String::new(), String::new(), error],
+        );
     }
-    for action in &config.actions {
-        let on = action.matcher.as_ref().map(|matcher| format!(" of {matcher}")).unwrap_or_default();
-        let name = format!("action/{}", action.name);
-        let mut object = json!(action);
-        object["rule"] = name.clone().into();
-        objects.push(object);
-        rows.push(vec![
-            name,
-            "action".to_owned(),
-            String::new(),
-            format!("on {}{on}: {}", action.event, action.command),
-        ]);
-    }
-    if args.json {
-        return table::print_json(&objects.into());
-    }
-    table::print(&["rule", "verdict", "severity", "guard"], rows)
 }
 
 /// The events and tools that a policy runs for; an empty list means all.

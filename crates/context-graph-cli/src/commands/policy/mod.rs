@@ -12,7 +12,7 @@ pub(crate) mod unenforced;
 
 use std::path::PathBuf;
 
-pub(crate) use check::problems;
+pub(crate) use check::{bundle_problems, problems};
 use clap::{Args, Subcommand};
 use context_graph_policy::rules::Rules;
 

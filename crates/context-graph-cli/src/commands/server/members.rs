@@ -3,12 +3,13 @@
 use clap::{Args, Subcommand, ValueEnum};
 use context_graph_server::db::Pool;
 use context_graph_server::members::{self, Role};
-use context_graph_server::{forget_by_id, given};
+use context_graph_server::{forget_by_id, given, policy};
 
 use super::failure;
+use super::policy::KeyArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::summary::counted;
-use crate::{clock, table, terminal, time};
+use crate::{Environment, clock, table, terminal, time};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -49,6 +50,9 @@ pub(crate) struct InviteArgs {
     /// How many days the invitation can be used
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(i64).range(1..=365))]
     days: i64,
+
+    #[command(flatten)]
+    key: KeyArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -96,7 +100,7 @@ pub(crate) struct ForgetArgs {
     yes: bool,
 }
 
-pub(super) fn invite(args: &InviteArgs, pool: &Pool) -> Outcome {
+pub(super) fn invite(args: &InviteArgs, pool: &Pool, environment: &Environment) -> Outcome {
     let name = args.name.trim();
     if name.is_empty()
         || name.len() > 100
@@ -108,6 +112,11 @@ pub(super) fn invite(args: &InviteArgs, pool: &Pool) -> Outcome {
     let role = args.role.map(Role::from);
     let invitation = members::invite(pool, &args.team, name, role, args.days * DAY_MS, clock::now_ms())
         .map_err(failure)?;
+    // Machines are told the key when they join, so there has to be one by then.
+    if policy::key_of(pool, &args.team).map_err(failure)?.is_none() {
+        let key = args.key.open(environment)?;
+        policy::set_key(pool, &args.team, key.public()).map_err(failure)?;
+    }
     table::print_lines([
         invitation.clone(),
         format!(

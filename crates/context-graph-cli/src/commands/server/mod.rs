@@ -2,6 +2,7 @@
 
 mod database;
 mod members;
+mod policy;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -49,6 +50,9 @@ pub(crate) enum ServerCommands {
         command: Option<members::MembersCommands>,
     },
     Forget(members::ForgetArgs),
+    /// Publish a policy for the team's machines, or show the one that is in force
+    #[command(subcommand)]
+    Policy(policy::PolicyCommands),
 }
 
 /// Answer machines and browsers (the default)
@@ -93,9 +97,10 @@ pub(crate) fn run(args: &ServerArgs, environment: &Environment) -> Outcome {
         Some(ServerCommands::Run(args)) => serve(args, pool),
         Some(ServerCommands::Migrate(args)) => migrate(args, &pool),
         Some(ServerCommands::Check) => check(&pool),
-        Some(ServerCommands::Invite(args)) => members::invite(args, &pool),
+        Some(ServerCommands::Invite(args)) => members::invite(args, &pool, environment),
         Some(ServerCommands::Members { command }) => members::run(command.as_ref(), &pool),
         Some(ServerCommands::Forget(args)) => members::forget(args, &pool),
+        Some(ServerCommands::Policy(command)) => policy::run(command, &pool, environment),
     }
 }
 
@@ -121,10 +126,16 @@ fn serve(args: &RunArgs, pool: context_graph_server::db::Pool) -> Outcome {
                 .with_next_step("`context-graph server migrate` makes them"));
         }
         schema::Found::Version(version) => {
-            return Err(failure(format!(
+            let what = format!(
                 "the tables have version {version}, and this program knows version {}",
                 schema::FORMAT
-            )));
+            );
+            let next = if version < schema::FORMAT {
+                "`context-graph server migrate` brings them to this version"
+            } else {
+                "update the program"
+            };
+            return Err(failure(what).with_next_step(next));
         }
     }
     let is_secure = args.certificate.is_some();
@@ -146,7 +157,12 @@ fn migrate(args: &MigrateArgs, pool: &context_graph_server::db::Pool) -> Outcome
     let before = schema::migrate(pool, !args.no_partitions, clock::now_ms()).map_err(failure)?;
     table::print_lines([match before {
         schema::Found::Nothing => format!("made the tables, version {}", schema::FORMAT),
-        schema::Found::Version(version) => format!("nothing to do: the tables have version {version}"),
+        schema::Found::Version(schema::FORMAT) => {
+            format!("nothing to do: the tables have version {}", schema::FORMAT)
+        }
+        schema::Found::Version(version) => {
+            format!("brought the tables from version {version} to version {}", schema::FORMAT)
+        }
     }])
 }
 

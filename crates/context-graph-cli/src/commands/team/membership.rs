@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::Environment;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
+use crate::team_policy::MEMBERSHIP as FILE;
 
-const FILE: &str = "team.json";
 const MARKS: &str = "team-marks";
 const MAX_FILE: u64 = 64 << 20;
 
@@ -27,6 +27,19 @@ pub(super) struct Membership {
     pub(super) team: String,
     pub(super) member: String,
     pub(super) seed: [u8; 32],
+    /// The public key of the team's policies, as it was told at joining.
+    pub(super) policy_key: Option<Vec<u8>>,
+    /// The team's policy that was put in force last.
+    pub(super) policy: Option<KnownPolicy>,
+    /// Why the team's newest policy is not in force.
+    pub(super) policy_problem: Option<String>,
+}
+
+/// A policy of the team's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KnownPolicy {
+    pub(super) number: u64,
+    pub(super) etag: String,
 }
 
 /// Its form on disk.
@@ -40,6 +53,12 @@ struct Kept {
     team: String,
     member: String,
     key: String,
+    #[serde(default)]
+    policy_key: Option<String>,
+    #[serde(default)]
+    policy: Option<KnownPolicy>,
+    #[serde(default)]
+    policy_problem: Option<String>,
 }
 
 fn unusable(path: &Path, problem: &dyn std::fmt::Display) -> Failure {
@@ -60,8 +79,20 @@ impl Membership {
         let seed = seed
             .filter(|_| kept.format == 1)
             .ok_or_else(|| unusable(&path, &"its format or key is not known"))?;
-        let Kept { url, authorities, machine, token, team, member, .. } = kept;
-        Ok(Some(Self { url, authorities, machine, token, team, member, seed }))
+        let policy_key = kept.policy_key.as_deref().and_then(unhex);
+        let Kept { url, authorities, machine, token, team, member, policy, policy_problem, .. } = kept;
+        Ok(Some(Self {
+            url,
+            authorities,
+            machine,
+            token,
+            team,
+            member,
+            seed,
+            policy_key,
+            policy,
+            policy_problem,
+        }))
     }
 
     pub(super) fn write(&self, environment: &Environment) -> Result<(), Failure> {
@@ -75,6 +106,9 @@ impl Membership {
             team: self.team.clone(),
             member: self.member.clone(),
             key: hex(&self.seed),
+            policy_key: self.policy_key.as_deref().map(hex),
+            policy: self.policy.clone(),
+            policy_problem: self.policy_problem.clone(),
         };
         let bytes = serde_json::to_vec(&kept).map_err(|error| unusable(folder.path(), &error))?;
         folder.replace(FILE, &bytes).map_err(|error| unusable(folder.path(), &error))
@@ -88,7 +122,8 @@ impl Membership {
                 marks.remove(&name).map_err(|error| unusable(marks.path(), &error))?;
             }
         }
-        folder.remove(FILE).map_err(|error| unusable(folder.path(), &error))
+        folder.remove(FILE).map_err(|error| unusable(folder.path(), &error))?;
+        super::policy::remove(environment)
     }
 
     pub(super) fn client(&self) -> Result<Client, ClientError> {

@@ -2,6 +2,7 @@
 
 mod membership;
 mod outgoing;
+mod policy;
 mod reduce;
 mod verify;
 
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use context_graph_server::client::{Client, ClientError};
-use context_graph_server::keys::{SigningKey, random};
+use context_graph_server::keys::{SigningKey, random, unhex};
 use serde_json::json;
 
 use super::failure::{Failure, Outcome, refuse_to_agents};
@@ -28,6 +29,7 @@ pub(crate) enum TeamCommands {
     /// Show the team, what is shared, and what waits to be pushed
     Status(PlaceArgs),
     Push(PushArgs),
+    Pull(PullArgs),
     /// Leave the team: this machine's key and token are removed; what was pushed stays with the team
     Leave(LeaveArgs),
 }
@@ -73,6 +75,17 @@ pub(crate) struct PushArgs {
     dry_run: bool,
 }
 
+/// Fetch the team's policy
+///
+/// It is checked against the key that was told at joining, and is in force from then on, in every project: neither you nor a
+/// project can loosen what it says. One that cannot be used is refused, and the last good one stays. `maintain` does this too.
+#[derive(Debug, Args)]
+pub(crate) struct PullArgs {
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct LeaveArgs {
     /// Do not ask
@@ -92,6 +105,10 @@ pub(crate) fn run(command: &TeamCommands, environment: &Environment) -> Outcome 
                 refuse_to_agents("push records")?;
             }
             push(args, environment)
+        }
+        TeamCommands::Pull(args) => {
+            refuse_to_agents("change the team's policy here")?;
+            policy::run(args.json, environment)
         }
         TeamCommands::Leave(args) => {
             refuse_to_agents("leave a team")?;
@@ -122,7 +139,7 @@ fn join(args: &JoinArgs, environment: &Environment) -> Outcome {
     let client = Client::new(&args.url, authorities.as_deref(), "").map_err(failure)?;
     let machine = args.machine.clone().unwrap_or_else(host_name);
     let joined = client.join(&invitation, &machine, &key).map_err(failure)?;
-    let membership = Membership {
+    let mut membership = Membership {
         url: args.url.trim_end_matches('/').to_owned(),
         authorities,
         machine: joined.machine,
@@ -130,11 +147,20 @@ fn join(args: &JoinArgs, environment: &Environment) -> Outcome {
         team: joined.team,
         member: joined.member,
         seed,
+        policy_key: joined.policy_key.as_deref().and_then(unhex),
+        policy: None,
+        policy_problem: None,
     };
+    policy::begin(environment)?;
     membership.write(environment)?;
+    let policy = match policy::pull(&mut membership, environment) {
+        Ok(pulled) => pulled.to_string(),
+        Err(failure) => format!("the team's policy is not in force here: {failure}"),
+    };
     let share = share_of(environment);
     table::print_lines([
         format!("joined the team {} as {}, with the machine {machine}", membership.team, membership.member),
+        policy,
         format!("shared: {} (`team.share` in your config.toml)", word(share)),
         "`context-graph team push --dry-run` shows what would be sent; `maintain` sends it after sessions"
             .to_owned(),
@@ -205,7 +231,8 @@ fn status(args: &PlaceArgs, environment: &Environment) -> Outcome {
     if args.json {
         return table::print_json(&json!({
             "team": membership.team, "member": membership.member, "machine": membership.machine, "url": membership.url,
-            "share": word(share), "waiting_records": waiting, "waiting_sessions": sessions,
+            "policy": membership.policy.as_ref().map(|policy| policy.number),
+            "policy_problem": membership.policy_problem, "share": word(share), "waiting_records": waiting, "waiting_sessions": sessions,
             "sessions_there": reached.as_ref().ok().map(Vec::len),
             "error": reached.as_ref().err().map(ToString::to_string),
         }));
@@ -216,6 +243,7 @@ fn status(args: &PlaceArgs, environment: &Environment) -> Outcome {
     };
     table::print_lines([
         format!("{} at {}, as {}: {there}", membership.team, membership.url, membership.member),
+        policy::line(&membership),
         format!("shared from this project: {}", word(share)),
         format!(
             "{} of {} wait to be pushed",
@@ -264,9 +292,13 @@ fn push_project(
     outgoing::push(membership, &shelf, &mut marks, share)
 }
 
-/// Pushes new records as a part of `maintain`. Errors are printed, and the next upkeep tries again.
-pub(crate) fn push_quietly(environment: &Environment, db_path: Option<&std::path::Path>) {
-    let Ok(Some(membership)) = Membership::read(environment) else { return };
+/// Fetches the team's policy and pushes new records as a part of `maintain`. Errors are printed, and the next upkeep tries
+/// again.
+pub(crate) fn exchange_quietly(environment: &Environment, db_path: Option<&std::path::Path>) {
+    let Ok(Some(mut membership)) = Membership::read(environment) else { return };
+    if let Err(failure) = policy::pull(&mut membership, environment) {
+        terminal::complain(&failure.to_string());
+    }
     let place = PlaceArgs { project: None, db_path: db_path.map(std::path::Path::to_path_buf), json: false };
     match push_project(&membership, &place, environment, false) {
         Ok(sent) => sent.refused.iter().for_each(|what| terminal::complain(what)),

@@ -1,0 +1,157 @@
+//! Fetching the team's policy: checked here, so that hooks need no cryptography.
+
+use std::fmt;
+
+use context_graph_policy::rules::Rules;
+use context_graph_server::client::Fetched;
+use context_graph_server::policy::opened;
+use serde_json::json;
+
+use super::membership::{KnownPolicy, Membership};
+use super::{failure, membership};
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::team_policy::{Bundle, FILES, Note, TeamPolicy, file_name};
+use crate::{Environment, rules, table};
+
+/// What fetching came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Pulled {
+    Nothing,
+    Same(u64),
+    New(u64),
+}
+
+impl fmt::Display for Pulled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("the team has no policy"),
+            Self::Same(number) => write!(f, "the team's policy {number} is in force, and is the newest"),
+            Self::New(number) => write!(f, "the team's policy {number} is in force from now on"),
+        }
+    }
+}
+
+pub(super) fn run(as_json: bool, environment: &Environment) -> Outcome {
+    let mut membership = membership(environment)?;
+    let pulled = pull(&mut membership, environment)?;
+    if as_json {
+        let number = membership.policy.map(|policy| policy.number);
+        return table::print_json(&json!({"policy": number, "is_new": matches!(pulled, Pulled::New(_))}));
+    }
+    table::print_lines([pulled.to_string()])
+}
+
+/// How the team's policy stands here, in a line.
+pub(super) fn line(membership: &Membership) -> String {
+    let known = match &membership.policy {
+        None => "policy: none".to_owned(),
+        Some(policy) => format!("policy: {} is in force", policy.number),
+    };
+    match &membership.policy_problem {
+        None => known,
+        Some(problem) => format!("{known}; {problem}"),
+    }
+}
+
+/// Says that a team was joined, before anything is known of its policy.
+pub(super) fn begin(environment: &Environment) -> Result<(), Failure> {
+    Ok(environment.user_folder()?.set_note(&Note::NoPolicy.bytes())?)
+}
+
+/// Removes the policy, and that a team was joined.
+pub(super) fn remove(environment: &Environment) -> Result<(), Failure> {
+    let user = environment.user_folder()?;
+    user.set_note(&[])?;
+    clean(environment, None)
+}
+
+/// Removes policies other than this one.
+fn clean(environment: &Environment, but: Option<&str>) -> Result<(), Failure> {
+    let folder = environment.user_folder()?.open()?;
+    let failed = |error: std::io::Error| Failure::new(ErrorCode::Storage, error.to_string());
+    for name in folder.names().map_err(failed)? {
+        let text = name.to_string_lossy();
+        if text.starts_with(FILES) && Some(text.as_ref()) != but {
+            folder.remove(&name).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Fetches the team's policy and puts it in force if it is good. One that is not is refused, and the last good one stays.
+pub(super) fn pull(membership: &mut Membership, environment: &Environment) -> Result<Pulled, Failure> {
+    let is_whole = TeamPolicy::in_force(environment).map(|policy| policy.number)
+        == membership.policy.as_ref().map(|policy| Some(policy.number));
+    let etag = membership.policy.as_ref().filter(|_| is_whole).map(|policy| policy.etag.as_str());
+    let fetched = membership.client().and_then(|client| client.policy(etag)).map_err(failure)?;
+    let outcome = take(membership, fetched, environment);
+    let problem = outcome.as_ref().err().map(ToString::to_string);
+    if problem != membership.policy_problem || matches!(outcome, Ok(Pulled::New(_))) {
+        membership.policy_problem = problem;
+        membership.write(environment)?;
+    }
+    outcome
+}
+
+fn take(membership: &mut Membership, fetched: Fetched, environment: &Environment) -> Result<Pulled, Failure> {
+    let known = membership.policy.as_ref().map(|policy| policy.number);
+    let refused = |why: String| {
+        let stays = known.map(|number| format!("; policy {number} stays in force")).unwrap_or_default();
+        let message = format!("the team's policy was refused: {why}{stays}");
+        Failure::new(ErrorCode::Policy, message)
+            .with_next_step("tell whoever runs the team's server; `team pull` tries again")
+    };
+    let (etag, content) = match (fetched, known) {
+        (Fetched::Nothing, None) => {
+            // What was not known is known now.
+            begin(environment)?;
+            return Ok(Pulled::Nothing);
+        }
+        (Fetched::Nothing, Some(_)) => return Err(refused("the server has none any more".to_owned())),
+        (Fetched::Same, number) => return Ok(Pulled::Same(number.unwrap_or_default())),
+        (Fetched::New { etag, content }, _) => (etag, content),
+    };
+    let key = membership.policy_key.as_deref().ok_or_else(|| {
+        refused(
+            "no key to check it with was told when this machine joined; leave the team and join again"
+                .to_owned(),
+        )
+    })?;
+    let signed = opened(key, &content)
+        .ok_or_else(|| refused("its signature is not that of the key that was told at joining".to_owned()))?;
+    let bundle = Bundle::read(signed).map_err(refused)?;
+    if bundle.team != membership.team {
+        return Err(refused("it is for another team".to_owned()));
+    }
+    let number = bundle.number;
+    let is_again =
+        membership.policy.as_ref().is_some_and(|known| known.number == number && known.etag == etag);
+    if known.is_some_and(|known| number <= known) && !is_again {
+        return Err(refused(format!("it is older than the one in force (number {number})")));
+    }
+    if let Some(problem) = problems(bundle, environment).into_iter().next() {
+        return Err(refused(format!("this version cannot use it: {problem}")));
+    }
+    put_in_force(environment, &content)?;
+    membership.policy = Some(KnownPolicy { number, etag });
+    Ok(Pulled::New(number))
+}
+
+/// What is wrong with a policy, as rules are made of it.
+fn problems(bundle: Bundle, environment: &Environment) -> Vec<String> {
+    let layer = bundle.layer();
+    let rules: Rules = rules::of_team(environment, &layer);
+    rules.problems()
+}
+
+/// The file comes first: a hook that reads the note finds the policy that it names.
+fn put_in_force(environment: &Environment, content: &[u8]) -> Result<(), Failure> {
+    let user = environment.user_folder()?;
+    let hash = *blake3::hash(content).as_bytes();
+    let name = file_name(&hash);
+    let failed = |error: std::io::Error| Failure::new(ErrorCode::Storage, error.to_string());
+    user.open()?.replace(&name, content).map_err(failed)?;
+    user.set_note(&Note::InForce(hash).bytes())?;
+    clean(environment, Some(&name))
+}
