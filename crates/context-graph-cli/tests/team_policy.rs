@@ -226,6 +226,9 @@ fn a_policy_that_is_gone_or_changed_here_is_told_asked_about_and_on_record() {
     assert!(verdict == "ask" && reason.contains("is missing on this machine"), "{verdict}: {reason}");
     assert!(reason.contains("context-graph team pull"), "{reason}");
     let log = ok(ada.run(&["audit", "log", "--json"]));
+    // The end of the turn puts the journal into the store.
+    let stop = json!({"hook_event_name": "Stop", "session_id": "s", "transcript_path": "", "cwd": "/p", "stop_hook_active": true});
+    ada.send(&["hooks", "event"], stop.to_string()).succeeded();
     let reasons = ok(ada.run(&["audit", "sql", "SELECT reason FROM decisions"]));
     assert!(
         log.contains("policy/error") && reasons.contains("is missing on this machine"),

@@ -376,6 +376,8 @@ mod tests {
         ("server members role", "as above"),
         ("server members token", "prints a secret and nothing else"),
         ("server migrate", "says one line"),
+        ("server policy publish", "says one line"),
+        ("server policy show", "names the files of a policy to whoever published it"),
         ("server run", "runs until it is told to end; `/metrics` answers programs"),
         ("statusline", "one line, as the client's protocol says"),
         ("team join", "says what was joined; `team status` answers programs"),

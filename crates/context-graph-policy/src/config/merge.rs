@@ -69,7 +69,7 @@ impl PolicyConfig {
     /// A file as the team's: what its programs stop at and the branches that it names state their rules, too. Otherwise an
     /// exception of the user's would open them.
     #[must_use]
-    pub(crate) fn as_team(mut self) -> Self {
+    pub(crate) fn into_team(mut self) -> Self {
         let mut stated = Vec::new();
         for row in self.programs.values() {
             rules_of(row, &mut stated);
@@ -280,7 +280,7 @@ mod tests {
              [[exceptions]]\nrule = \"programs/taught\"\nreason = \"r\"\n\
              [[exceptions]]\nrule = \"destructive-git/force-push\"\nreason = \"r\"\n",
         );
-        let merged = PolicyConfig::merge_team(&team.as_team(), &user, &user);
+        let merged = PolicyConfig::merge_team(&team.into_team(), &user, &user);
         assert!(merged.exceptions.is_empty(), "{:?}", merged.exceptions);
         assert!(!merged.programs.contains_key("dp"));
         assert_eq!(merged.programs["a"].also.as_ref(), ["b"]);

@@ -164,7 +164,7 @@ impl Rules {
         let team = team.map(|team| {
             let policies = PolicySet::new(team.policies.to_vec(), Vec::new());
             (
-                usable(team.policy, Whose::Team).as_team(),
+                usable(team.policy, Whose::Team).into_team(),
                 Some(policies).filter(|policies| !policies.is_empty()),
             )
         });

@@ -11,7 +11,7 @@ use crate::{Environment, table, terminal};
 pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     let user = environment.user_folder()?;
     let sessions = environment.sessions(args.db_path.as_deref())?;
-    let asides = sessions.folder().asides(&user)?;
+    let asides = sessions.folder().asides(user)?;
     if asides.is_empty() {
         return table::print_lines(["nothing was moved aside"]);
     }
@@ -29,7 +29,7 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     if !terminal::agreed(args.yes, &question) {
         return Err(Failure::usage("nothing was adopted").with_next_step("--yes says yes"));
     }
-    let instead = sessions.folder().adopt(aside, &user)?;
+    let instead = sessions.folder().adopt(aside, user)?;
     let mut lines = vec![format!("adopted {}", aside.name)];
     let here = std::fs::canonicalize(sessions.folder().path()).ok();
     let is_elsewhere = |place: &&PathBuf| place.is_dir() && here.as_ref() != Some(*place);
