@@ -150,10 +150,10 @@ impl<'a> Trail<'a> {
         Ok(found)
     }
 
-    /// How many entries fit. Words are not looked for.
-    pub fn count_entries(&self, filter: &Filter) -> Result<u64> {
-        let stored = self.store.map_or(Ok(0), |store| store.count_entries(filter, self.ids()))?;
-        let live = self.unfolded().map_or(Ok(0), |live| live.count_entries(filter, &[]))?;
+    /// How many entries match, without the text filter. Counting ends soon after `most`.
+    pub fn count_entries(&self, filter: &Filter, most: usize) -> Result<u64> {
+        let stored = self.store.map_or(Ok(0), |store| store.count_entries(filter, self.ids(), most))?;
+        let live = self.unfolded().map_or(Ok(0), |live| live.count_entries(filter, &[], most))?;
         Ok(stored + live)
     }
 

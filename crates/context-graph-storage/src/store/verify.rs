@@ -341,7 +341,7 @@ impl Store {
     pub fn check(&self) -> Result<CheckReport> {
         self.settle(|store| {
             // Every row is looked up in every index, and those are in another order than the rows.
-            store.connection.execute_batch("PRAGMA cache_size = -65536")?;
+            store.connection.execute_batch("PRAGMA cache_size = -32768")?;
             let told = store.connection.prepare("PRAGMA integrity_check(1)").and_then(|mut statement| {
                 statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
             });

@@ -44,6 +44,9 @@ pub(crate) struct LogArgs {
     follow: bool,
 }
 
+/// Where the count of matching entries ends: a million would take a second.
+const MOST_COUNTED: usize = 10_000;
+
 pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
     let shelf = match Shelf::open(&args.place, environment) {
         Err(failure) if failure.is_nothing_there() && !args.follow => {
@@ -68,10 +71,14 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
         return table::print_lines([if is_empty { NONE_YET } else { "no matching entries" }]);
     }
     let is_cut = lines.len() >= limit && asked.needles.is_empty() && !args.place.json;
-    let count = if is_cut { trail.count_entries(&asked)? } else { 0 };
+    let most = limit.max(MOST_COUNTED);
+    let count = if is_cut { trail.count_entries(&asked, most.saturating_add(1))? } else { 0 };
     let shown = u64::try_from(lines.len()).unwrap_or(u64::MAX);
     let rest = (count > shown).then(|| {
-        format!("{} of {}, --all for the rest", summary::thousands(shown), summary::thousands(count))
+        let most = most as u64;
+        let more = if count > most { "more than " } else { "" };
+        let count = summary::thousands(count.min(most));
+        format!("{} of {more}{count}, --all for the rest", summary::thousands(shown))
     });
     print(&lines, rest, args.place.json)
 }
