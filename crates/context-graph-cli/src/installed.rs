@@ -61,17 +61,30 @@ impl Installer {
     }
 }
 
+/// A tool that runs a program from its own cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Runner {
+    pub(crate) name: &'static str,
+    /// The command that installs the program for good.
+    pub(crate) install: &'static str,
+}
+
 /// The tool that runs a program from its own cache, judged by the names of the folders. Caches are emptied
 /// one day, and then a hook that names such a path would block every tool call.
-pub(crate) fn runner_of_a_cache(program: &Path) -> Option<&'static str> {
+pub(crate) fn runner_of_a_cache(program: &Path) -> Option<Runner> {
     let parts: Vec<&str> = program.components().filter_map(|part| part.as_os_str().to_str()).collect();
     let in_a_row = |row: &[&str]| parts.windows(row.len()).any(|window| window == row);
-    let runners: [(&str, &[&[&str]]); 3] = [
-        ("npx", &[&["_npx"]]),
-        ("uvx", &[&[".cache", "uv"], &["Caches", "uv"]]),
-        ("pipx run", &[&["pipx", ".cache"], &[".cache", "pipx"], &["Caches", "pipx"]]),
+    let runners: [(&str, &str, &[&[&str]]); 3] = [
+        ("npx", "npm install -g context-graph", &[&["_npx"]]),
+        ("uvx", "uv tool install context-graph", &[&[".cache", "uv"], &["Caches", "uv"]]),
+        (
+            "pipx run",
+            "pipx install context-graph",
+            &[&["pipx", ".cache"], &[".cache", "pipx"], &["Caches", "pipx"]],
+        ),
     ];
-    runners.into_iter().find(|(_, rows)| rows.iter().any(|row| in_a_row(row))).map(|(name, _)| name)
+    let found = runners.into_iter().find(|(.., rows)| rows.iter().any(|row| in_a_row(row)));
+    found.map(|(name, install, _)| Runner { name, install })
 }
 
 /// The path that settings should name. If the program's folder contains the version, an update removes it;
@@ -108,7 +121,7 @@ mod tests {
 
     #[test]
     fn caches_of_runners_are_known() {
-        let of = |path: &str| runner_of_a_cache(Path::new(path));
+        let of = |path: &str| runner_of_a_cache(Path::new(path)).map(|runner| runner.name);
         assert_eq!(
             of("/h/.npm/_npx/1f/node_modules/@context-graph/linux-x64/bin/context-graph"),
             Some("npx")

@@ -127,7 +127,10 @@ fn a_copy_in_the_cache_of_a_runner_is_not_put_into_settings() {
     let refused = run(&place, &cached, "/usr/bin:/bin", &["init", "--yes"]);
     assert!(refused.code == 1 && refused.stderr.contains("npm install -g context-graph"), "{refused:?}");
     assert!(!place.project().join(".claude").exists());
-    assert_eq!(run(&place, &cached, "/usr/bin:/bin", &["demo"]).code, 0, "to try it, that is good enough");
+    let tried = run(&place, &cached, "/usr/bin:/bin", &["demo"]);
+    assert_eq!(tried.code, 0, "to try it, that is good enough");
+    let next = tried.stdout.lines().last();
+    assert_eq!(next, Some("npm install -g context-graph && context-graph init"), "{tried:?}");
 }
 
 #[test]

@@ -291,11 +291,10 @@ pub(crate) fn path_for_settings() -> Result<String, Failure> {
     let path = real_path()?;
     if let Some(runner) = installed::runner_of_a_cache(&path) {
         return Err(Failure::usage(format!(
-            "this program lies in the cache of `{runner}`, and hooks that name it there break when that is cleared"
+            "this program lies in the cache of `{}`, and hooks that name it there break when that is cleared",
+            runner.name
         ))
-        .with_next_step(
-            "install it to stay, such as by `npm install -g context-graph` or `uv tool install context-graph`",
-        ));
+        .with_next_step(format!("install it to stay: `{}`", runner.install)));
     }
     as_text(installed::lasting_path(path))
 }

@@ -6,12 +6,15 @@ mod script;
 mod stage;
 mod story;
 
+use std::path::Path;
+
 use clap::Args;
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
 use super::init::PORTABLE;
 use crate::Environment;
+use crate::installed::runner_of_a_cache;
 use crate::scratch::Scratch;
 use stage::Stage;
 use story::Story;
@@ -43,7 +46,12 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     let mut story = Story::new(args.fast, stage.project());
     script::play(&mut stage, &mut story)?;
     let typed = typed(&program);
-    story.ending(&stage.costs(), &typed);
+    // `init` refuses a program in a runner's cache, so there the next step is to install it.
+    let next = match runner_of_a_cache(Path::new(&program)) {
+        Some(runner) => format!("{} && {PORTABLE} init", runner.install),
+        None => format!("{typed} init"),
+    };
+    story.ending(&stage.costs(), &next);
     if args.keep {
         story.kept(stage.project(), &typed);
         scratch.keep();

@@ -144,7 +144,7 @@ impl Story {
         }
     }
 
-    pub(super) fn ending(&mut self, costs: &Costs, program: &str) {
+    pub(super) fn ending(&mut self, costs: &Costs, next: &str) {
         let beside = cost::beside(costs.nothing);
         self.pause(SCENE);
         self.line(&[]);
@@ -157,7 +157,7 @@ impl Story {
             ),
         )]);
         self.line(&[(Tone::Plain, "In your own project:")]);
-        self.line(&[(Tone::Strong, &format!("{program} init"))]);
+        self.line(&[(Tone::Strong, next)]);
     }
 
     pub(super) fn kept(&mut self, project: &Path, program: &str) {
