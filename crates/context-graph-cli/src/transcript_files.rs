@@ -51,13 +51,21 @@ pub(crate) fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<
     entries.sort();
     for entry in entries {
         // Links to folders could form a loop.
-        if (entry.is_dir() && !entry.is_symlink())
-            || entry.extension().is_some_and(|extension| extension == "jsonl")
-        {
+        if (entry.is_dir() && !entry.is_symlink()) || is_transcript(&entry) {
             collect(&entry, files)?;
         }
     }
     Ok(())
+}
+
+/// Whether a file in a folder is a transcript. Older chats of Gemini CLI are `.json`, in a folder `chats`.
+fn is_transcript(file: &Path) -> bool {
+    let is_in_chats = || file.parent().and_then(Path::file_name).is_some_and(|folder| folder == "chats");
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("jsonl") => true,
+        Some("json") => is_in_chats(),
+        _ => false,
+    }
 }
 
 /// How much of a transcript is read to find its branch.

@@ -114,3 +114,46 @@ fn what_is_no_transcript_takes_nothing_in_and_agents_cannot() {
     agent.env("CLAUDECODE", "1");
     assert!(common::send(agent, b"").stderr.contains("agents cannot"));
 }
+
+/// Puts what another client writes down where it does, for the project here.
+fn written_by(place: &Place, file: &str, to: &str) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts").join(file);
+    let text = std::fs::read_to_string(from).unwrap();
+    let to = place.home().join(to);
+    std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+    std::fs::write(to, text.replace("/home/ada/orchard", place.project().to_str().unwrap())).unwrap();
+}
+
+#[test]
+fn rollouts_of_codex_and_chats_of_gemini_are_taken_in_as_their_hooks_would_have_told_them() {
+    let place = Place::without_upkeep();
+    let rollout = "rollout-2026-11-02T09-00-00-01a1e6db-0000-7000-8000-00000000000c.jsonl";
+    written_by(&place, "codex.jsonl", &format!(".codex/sessions/2026/11/02/{rollout}"));
+    written_by(&place, "gemini.jsonl", ".gemini/tmp/orchard/chats/session-2026-11-03T09-00-db31c7da.jsonl");
+    written_by(&place, "gemini.json", ".gemini/tmp/orchard/chats/session-2026-11-03T09-00-old.json");
+    std::fs::write(
+        place.home().join(".gemini/tmp/orchard/.project_root"),
+        place.project().as_os_str().as_encoded_bytes(),
+    )
+    .unwrap();
+    let run = place.run(&["import"]);
+    assert!(run.code == 0 && run.stdout.contains("imported 3 sessions, "), "{run:?}");
+    let sessions = list(&place, &[]);
+    for (id, client) in [
+        ("codex-01a1e6db-0000-7000-8000-00000000000c", "codex"),
+        ("gemini-db31c7da-0000-4000-8000-00000000000a", "gemini"),
+        ("gemini-db31c7da-0000-4000-8000-00000000000b", "gemini"),
+    ] {
+        let session = sessions.iter().find(|session| session["session_id"] == id).unwrap();
+        assert_eq!((&session["client"], &session["title"]), (&json!(client), &json!("count the pears")));
+        let counted = ["calls", "calls_succeeded", "calls_failed", "calls_denied", "prompts", "turns"];
+        let counted = counted.map(|key| session["counters"][key].as_u64().unwrap());
+        assert_eq!(counted, [4, 2, 1, 1, 1, 1], "{session}");
+    }
+    let log = place.run(&["audit", "log", "--json", "--tool", "Bash"]).stdout;
+    assert_eq!(log.matches("wc -l pears.txt").count(), 3, "{log}");
+    let again = place.run(&["import"]);
+    assert!(again.stdout.contains("3 sessions were there already"), "{again:?}");
+    let shown = place.run(&["replay", place.home().join(".codex/sessions").to_str().unwrap()]);
+    assert!(shown.code == 0 && shown.stdout.contains("count the pears"), "{shown:?}");
+}

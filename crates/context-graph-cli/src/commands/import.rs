@@ -1,13 +1,15 @@
-//! `context-graph import`: turns past transcripts of Claude Code into sessions and calls, so that there is a
-//! history from the first day.
+//! `context-graph import`: turns past transcripts of Claude Code, Codex and Gemini CLI into sessions and calls, so that
+//! there is a history from the first day.
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use context_graph_core::session::Session;
+use context_graph_events::agents::Agent;
 use context_graph_events::{DecodeError, Event};
 use context_graph_secrets::Memory;
+use context_graph_settings::AgentClient;
 use context_graph_storage::safe_open::open_regular;
 use context_graph_storage::sessions::{Sessions, encode_record, encode_session};
 use context_graph_storage::store::{About, FoldBatch, LogRecord};
@@ -24,7 +26,7 @@ use crate::{Environment, clock, table, transcript_files};
 /// The end reason of imported sessions. It marks them as imported.
 const IMPORTED: &str = "imported";
 
-/// Take past sessions in from Claude Code's transcripts
+/// Take past sessions in from the transcripts of Claude Code, Codex and Gemini CLI
 #[derive(Debug, Args)]
 #[command(
     after_help = "Each session is taken in once, whole, without secrets, and marked as imported; running it again takes in what is \
@@ -37,7 +39,8 @@ pub(crate) struct ImportArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Transcripts (`.jsonl`), or folders that have them [default: ~/.claude/projects]
+    /// Transcripts (`.jsonl`, Gemini CLI's also `.json`), or folders that have them [default: ~/.claude/projects,
+    /// ~/.codex/sessions, ~/.gemini/tmp/*/chats]
     transcripts: Vec<PathBuf>,
 
     /// Take in sessions of every project, not only of this one
@@ -60,7 +63,7 @@ struct Tally {
 pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
     refuse_to_agents("change the record")?;
     let paths = match args.transcripts.as_slice() {
-        [] => vec![environment.client_folder().join("projects")],
+        [] => usual_places(environment),
         named => named.to_vec(),
     };
     let files = transcript_files::named(&paths)?;
@@ -83,6 +86,24 @@ pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         );
     }
     table::print_lines(told(&tally))
+}
+
+/// Where clients keep their transcripts: those places that are here, and Claude Code's if none is.
+fn usual_places(environment: &Environment) -> Vec<PathBuf> {
+    let of = |agent, below: &str| {
+        AgentClient::of(agent).map(|client| environment.agent_folder(client).join(below))
+    };
+    let claude = environment.client_folder().join("projects");
+    let mut places = vec![claude.clone()];
+    places.extend(of(Agent::Codex, "sessions"));
+    // Each project has a folder there, with more than its chats.
+    let projects = of(Agent::Gemini, "tmp").and_then(|folder| std::fs::read_dir(folder).ok());
+    let mut chats: Vec<PathBuf> =
+        projects.into_iter().flatten().flatten().map(|project| project.path().join("chats")).collect();
+    chats.sort();
+    places.append(&mut chats);
+    places.retain(|place| place.is_dir());
+    if places.is_empty() { vec![claude] } else { places }
 }
 
 fn told(tally: &Tally) -> Vec<String> {
@@ -117,14 +138,14 @@ fn told(tally: &Tally) -> Vec<String> {
 
 /// Imports one transcript, unless its session exists already. If it fails half-way, nothing is left.
 fn take_in(file: &Path, shelf: &Shelf, all_projects: bool, tally: &mut Tally) -> Outcome {
-    let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let unreadable = |error: std::io::Error| {
+        Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
+    };
+    let id = transcript::session_of(file).map_err(unreadable)?;
     if shelf.sessions.view(shelf.store.as_ref(), &id)?.is_some() {
         tally.known += 1;
         return Ok(());
     }
-    let unreadable = |error: std::io::Error| {
-        Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
-    };
     let mut taking = Taking::new(&shelf.sessions, &id);
     let opened = open_regular(file).map_err(unreadable)?;
     transcript::play(file, BufReader::new(opened), &mut taking).map_err(unreadable)?;

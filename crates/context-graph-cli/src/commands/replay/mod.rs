@@ -18,11 +18,12 @@ pub(crate) use player::EventSink;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  context-graph replay ~/.claude/projects             every transcript below a folder\n  \
+                  context-graph replay ~/.codex/sessions              every rollout of Codex\n  \
                   context-graph replay session.jsonl --format jsonl   one line per event\n  \
                   context-graph replay --events - < payloads.jsonl    hook payloads, one a line"
 )]
 pub(crate) struct ReplayArgs {
-    /// Transcripts of the client (`.jsonl`), or folders that have them
+    /// Transcripts of Claude Code, Codex or Gemini CLI, or folders that have them
     #[arg(required_unless_present = "events", conflicts_with = "events")]
     transcripts: Vec<PathBuf>,
 

@@ -1,78 +1,15 @@
-//! Reads the client's transcripts as the events that its hooks would have sent.
+//! Claude Code's transcripts: one JSON object a line, a message or a part of one.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use chrono::DateTime;
 use context_graph_events::Event;
-use context_graph_storage::safe_open::open_regular;
 use serde_json::{Map, Value, json};
 
-use super::player::EventSink;
-use crate::commands::failure::{Failure, Outcome};
-use crate::commands::hooks::error::ErrorCode;
-use crate::progress::Progress;
-use crate::summary::counted;
-use crate::{terminal, transcript_files};
-
-/// Plays all transcripts at these paths.
-pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome {
-    let files = transcript_files::named(paths)?;
-    let mut progress = Progress::new("replaying");
-    let all = u64::try_from(files.len()).unwrap_or(u64::MAX);
-    let mut skipped = 0;
-    for (done, file) in (0..).zip(&files) {
-        progress.tell(done, all);
-        let opened = open_regular(file);
-        skipped += opened.and_then(|opened| play(file, BufReader::new(opened), player)).map_err(|error| {
-            Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
-        })?;
-    }
-    progress.done();
-    if skipped > 0 {
-        terminal::complain(&format!(
-            "skipped {} of other kinds, which is normal",
-            counted(skipped, "line", "lines")
-        ));
-    }
-    Ok(())
-}
-
-/// Plays the transcript in `file`, and returns how many lines were skipped.
-pub(crate) fn play(file: &Path, content: impl BufRead, player: &mut dyn EventSink) -> std::io::Result<usize> {
-    let mut reading = Reading::new(file);
-    let mut skipped = 0;
-    for (index, line) in content.split(b'\n').enumerate() {
-        let line = line?;
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        let events = match serde_json::from_slice::<Map<String, Value>>(&line) {
-            Ok(object) => reading.events(&object),
-            Err(_) => None,
-        };
-        match events {
-            Some(events) => {
-                for payload in events {
-                    match Event::from_object(payload) {
-                        Ok(event) => {
-                            if let Err(error) = player.take(index + 1, event, reading.at_ms) {
-                                player.refuse(index + 1, &error.to_string());
-                            }
-                        }
-                        Err(error) => player.refuse(index + 1, &error.to_string()),
-                    }
-                }
-            }
-            None => skipped += 1,
-        }
-    }
-    Ok(skipped)
-}
+use super::{Lines, Read, moment};
 
 /// A transcript being read.
-struct Reading {
+pub(super) struct Reading {
     path: String,
     session_id: String,
     at_ms: i64,
@@ -84,7 +21,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn new(file: &Path) -> Self {
+    pub(super) fn new(file: &Path) -> Self {
         Self {
             path: file.to_string_lossy().into_owned(),
             session_id: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -96,10 +33,10 @@ impl Reading {
     }
 
     /// The payloads for a line; `None` if its kind is unknown.
-    fn events(&mut self, line: &Map<String, Value>) -> Option<Vec<Map<String, Value>>> {
+    fn payloads(&mut self, line: &Map<String, Value>) -> Option<Vec<Map<String, Value>>> {
         let text = |key: &str| line.get(key).and_then(Value::as_str);
-        if let Some(moment) = text("timestamp").and_then(|t| DateTime::parse_from_rfc3339(t).ok()) {
-            self.at_ms = moment.timestamp_millis();
+        if let Some(at_ms) = moment(line) {
+            self.at_ms = at_ms;
         }
         if let Some(id) = text("sessionId").filter(|id| !id.is_empty()) {
             id.clone_into(&mut self.session_id);
@@ -181,6 +118,13 @@ impl Reading {
         }
         self.in_turn |= events.iter().any(|event| event["hook_event_name"] == "UserPromptSubmit");
         events
+    }
+}
+
+impl Lines for Reading {
+    fn events(&mut self, line: &Map<String, Value>) -> Option<Vec<Read>> {
+        let payloads = self.payloads(line)?;
+        Some(payloads.into_iter().map(|payload| (self.at_ms, Event::from_object(payload))).collect())
     }
 }
 

@@ -1,0 +1,178 @@
+//! What clients write down of their sessions, read as the events that their hooks would have sent: Claude Code's
+//! transcripts, Codex' rollouts, Gemini CLI's chats. Which it is, the first line tells.
+
+mod claude;
+mod codex;
+mod gemini;
+
+use std::io::{BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use chrono::DateTime;
+use context_graph_events::agents::{self, Agent, Caller};
+use context_graph_events::{DecodeError, Event, EventName};
+use context_graph_storage::safe_open::open_regular;
+use serde_json::{Map, Value};
+
+use super::player::EventSink;
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
+use crate::progress::Progress;
+use crate::summary::counted;
+use crate::{Environment, terminal, transcript_files};
+
+/// An event and when it happened.
+type Read = (i64, Result<Event, DecodeError>);
+
+/// A transcript being read.
+trait Lines {
+    /// What a line stands for; `None` for a line of no known kind.
+    fn events(&mut self, line: &Map<String, Value>) -> Option<Vec<Read>>;
+
+    /// What is left to say at the end.
+    fn rest(&mut self) -> Vec<Read> {
+        Vec::new()
+    }
+}
+
+/// How much of a file that is one object is read.
+const MAX_WHOLE: u64 = 256 * 1024 * 1024;
+/// How much of the first line is read to tell whose it is: Codex puts its instructions there.
+const MAX_FIRST: u64 = 4 * 1024 * 1024;
+
+/// Plays all transcripts at these paths.
+pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome {
+    let files = transcript_files::named(paths)?;
+    let mut progress = Progress::new("replaying");
+    let all = u64::try_from(files.len()).unwrap_or(u64::MAX);
+    let mut skipped = 0;
+    for (done, file) in (0..).zip(&files) {
+        progress.tell(done, all);
+        let opened = open_regular(file);
+        skipped += opened.and_then(|opened| play(file, BufReader::new(opened), player)).map_err(|error| {
+            Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
+        })?;
+    }
+    progress.done();
+    if skipped > 0 {
+        terminal::complain(&format!(
+            "skipped {} of other kinds, which is normal",
+            counted(skipped, "line", "lines")
+        ));
+    }
+    Ok(())
+}
+
+/// The id that the session of a transcript has, as its hooks give it.
+pub(crate) fn session_of(file: &Path) -> std::io::Result<String> {
+    let stem = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut first = Vec::new();
+    let mut opened = BufReader::new(open_regular(file)?);
+    if is_whole(file) {
+        opened.take(MAX_WHOLE).read_to_end(&mut first)?;
+    } else {
+        opened.by_ref().take(MAX_FIRST).read_until(b'\n', &mut first)?;
+    }
+    let Ok(first) = serde_json::from_slice::<Map<String, Value>>(&first) else { return Ok(stem()) };
+    let own = codex::own_id(&first).map(|id| (Agent::Codex, id));
+    let own = own.or_else(|| gemini::own_id(&first).map(|id| (Agent::Gemini, id)));
+    Ok(own.map_or_else(stem, |(agent, id)| format!("{agent}-{id}")))
+}
+
+/// Plays the transcript in `file`, and returns how many lines were skipped.
+pub(crate) fn play(
+    file: &Path,
+    mut content: impl BufRead,
+    player: &mut dyn EventSink,
+) -> std::io::Result<usize> {
+    let mut playing = Playing { file, reading: None, skipped: 0, player };
+    if is_whole(file) {
+        let mut bytes = Vec::new();
+        content.take(MAX_WHOLE).read_to_end(&mut bytes)?;
+        playing.whole(&bytes);
+    } else {
+        for (index, line) in content.split(b'\n').enumerate() {
+            let line = line?;
+            if !line.trim_ascii().is_empty() {
+                playing.line(index + 1, serde_json::from_slice(&line).ok());
+            }
+        }
+    }
+    Ok(playing.end())
+}
+
+/// Whether a file is one object: so earlier versions of Gemini CLI wrote their chats.
+fn is_whole(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "json")
+}
+
+struct Playing<'a> {
+    file: &'a Path,
+    reading: Option<Box<dyn Lines>>,
+    skipped: usize,
+    player: &'a mut dyn EventSink,
+}
+
+impl Playing<'_> {
+    fn line(&mut self, number: usize, line: Option<Map<String, Value>>) {
+        let file = self.file;
+        let events = line.and_then(|line| {
+            self.reading.get_or_insert_with(|| reader(file, &line)).events(&line)
+        });
+        match events {
+            Some(events) => self.take(number, events),
+            None => self.skipped += 1,
+        }
+    }
+
+    fn take(&mut self, number: usize, events: Vec<Read>) {
+        for (at_ms, event) in events {
+            let taken = event.and_then(|event| self.player.take(number, event, at_ms));
+            if let Err(error) = taken {
+                self.player.refuse(number, &error.to_string());
+            }
+        }
+    }
+
+    /// A header with its messages, as if each were a line.
+    fn whole(&mut self, bytes: &[u8]) {
+        let header = serde_json::from_slice::<Map<String, Value>>(bytes).ok();
+        let mut header = header.unwrap_or_default();
+        let messages = header.remove("messages");
+        self.line(1, Some(header));
+        for message in messages.as_ref().and_then(Value::as_array).into_iter().flatten() {
+            self.line(1, message.as_object().cloned());
+        }
+    }
+
+    fn end(mut self) -> usize {
+        let rest = self.reading.as_mut().map(|reading| reading.rest()).unwrap_or_default();
+        self.take(0, rest);
+        self.skipped
+    }
+}
+
+fn reader(file: &Path, first: &Map<String, Value>) -> Box<dyn Lines> {
+    if codex::own_id(first).is_some() {
+        Box::new(codex::Reading::new(file))
+    } else if gemini::own_id(first).is_some() {
+        Box::new(gemini::Reading::new(file))
+    } else {
+        Box::new(claude::Reading::new(file))
+    }
+}
+
+/// An agent's event as its hook would have sent it, read as the hook reads it.
+fn heard(agent: Agent, payload: Value) -> Result<Event, DecodeError> {
+    let Value::Object(payload) = payload else {
+        return Err(DecodeError::NotAnEvent { found: "no object" });
+    };
+    let mut caller = Caller::asking(agent, EventName::SessionStart);
+    agents::parse(payload, &mut caller, Environment::around())
+}
+
+/// When a line was written, in milliseconds.
+fn moment(line: &Map<String, Value>) -> Option<i64> {
+    let text = line.get("timestamp").and_then(Value::as_str)?;
+    DateTime::parse_from_rfc3339(text).ok().map(|moment| moment.timestamp_millis())
+}
