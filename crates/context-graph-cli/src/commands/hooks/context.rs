@@ -146,6 +146,15 @@ impl<'a> HookContext<'a> {
         }
     }
 
+    /// Corrects a wrong guess: what looked like another agent's call while it arrived was Claude Code's.
+    pub(super) fn mistook(&self, budget_ms: u64) {
+        if self.caller().is_some() {
+            self.forget_caller();
+            self.set_undecided(self.is_undecided());
+            self.watch(budget_ms);
+        }
+    }
+
     /// Prepares this answer for a crash.
     pub(super) fn arm_crash(&self, answer: &Answer, complaint: &str) {
         match self.caller() {

@@ -1,17 +1,18 @@
 //! Any event; its name says which one.
 
 use context_graph_events::Event;
-use context_graph_events::agents::Caller;
+use context_graph_events::agents::{self, Caller};
 
 use super::budget;
 use super::context::HookContext;
 use super::error::HookError;
 use super::input;
 use super::read::{Heard, Road};
+use crate::Environment;
 
 pub(super) fn read(context: &HookContext<'_>) -> Result<Heard, HookError> {
     let arrived = |bytes: &[u8], known: usize| {
-        if known < EARLY {
+        if known < EARLY && !looks_whole(bytes) {
             suspect(context, bytes, known);
         }
     };
@@ -43,26 +44,36 @@ pub(super) fn read(context: &HookContext<'_>) -> Result<Heard, HookError> {
 const EARLY: usize = 1024 * 1024;
 
 /// An event that is unreadable or incomplete may be a tool call. If the bytes so far name one in any form, it
-/// counts as a call without a decision.
-fn suspect(context: &HookContext<'_>, bytes: &[u8], known: usize) {
+/// counts as a call without a decision, and is refused in the dialect of its apparent sender.
+pub(super) fn suspect(context: &HookContext<'_>, bytes: &[u8], known: usize) {
     // A name may have arrived in two parts.
     let fresh = &bytes[known.saturating_sub(LONGEST)..];
-    if context.is_undecided() {
+    let is_expected = context.is_undecided();
+    let named = names_a_call(fresh);
+    if !is_expected && named.is_none() || context.caller().is_some_and(|caller| caller.agent.is_some()) {
         return;
     }
-    if let Some(is_claudes) = names_a_call(fresh) {
-        context.set_undecided(true);
-        if !is_claudes && context.caller().is_none() {
-            context.meet(&Caller::unknown());
+    let client_session = Environment::client_session();
+    let seems = agents::glimpse(bytes, client_session.as_deref(), Environment::around());
+    match seems.or_else(|| (named == Some(false)).then(Caller::unknown)) {
+        Some(caller) => context.meet(&caller),
+        None if is_expected => {}
+        None => {
+            context.set_undecided(true);
+            context.watch(budget::DEFAULT_MS);
         }
-        context.watch(budget::DEFAULT_MS);
     }
+}
+
+/// Whether the event looks complete. Nearly all arrive in one piece and are not searched twice.
+pub(super) fn looks_whole(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_end().ends_with(b"}")
 }
 
 /// The name of the event that needs a decision, in both forms of Claude Code.
 const PRE_TOOL_USE: [&[u8]; 2] = [b"PreToolUse", b"pre_tool_use"];
 /// The names in other agents' payloads, and fields that only a call has.
-const OTHERS: [&[u8]; 10] = [
+const OTHERS: [&[u8]; 11] = [
     b"preToolUse",
     b"BeforeTool\"",
     b"beforeShellExecution",
@@ -73,6 +84,7 @@ const OTHERS: [&[u8]; 10] = [
     b"toolArgs",
     b"tool_call\"",
     b"cursor_version",
+    b"conversation_id",
 ];
 /// Longer than any of them.
 const LONGEST: usize = 24;

@@ -1,9 +1,11 @@
 //! Reads the event from stdin or flags, with the options of the command line. Each subcommand has a file for
 //! how its flags and stdin are combined.
 
+use context_graph_events::EventName;
 use context_graph_events::envelope::HookInput;
 
 use super::args::HookCommand;
+use super::budget;
 use super::context::HookContext;
 use super::error::HookError;
 use super::input::{self, Incoming};
@@ -56,12 +58,20 @@ pub(super) fn incoming(
     context: &HookContext<'_>,
     from_flags: impl FnOnce() -> Result<HookInput, HookError>,
 ) -> Result<Incoming, HookError> {
-    let bytes = input::read_stdin(context.args.stdin, |_, _| ())?;
+    let arrived = |bytes: &[u8], known: usize| {
+        if !event::looks_whole(bytes) && context.is_undecided() {
+            event::suspect(context, bytes, known);
+        }
+    };
+    let bytes = input::read_stdin(context.args.stdin, arrived)?;
     context.timings.passed("read");
     let incoming = match bytes {
         Some(bytes) => input::decode_and_meet(&bytes, |caller| context.meet(caller)),
         None => input::envelope(from_flags()?),
     };
+    if incoming.as_ref().is_ok_and(|incoming| incoming.caller.is_none()) {
+        context.mistook(budget::of(EventName::PreToolUse));
+    }
     context.timings.passed("decode");
     incoming
 }
