@@ -3,7 +3,9 @@
 
 mod common;
 
+use std::io::Write as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use common::{Place, Run};
 use serde_json::{Map, Value, json};
@@ -213,4 +215,161 @@ fn a_patch_is_judged_by_the_files_it_changes() {
     assert!(refuses(&send(&place, "event", &object)));
     let shell = format!("apply_patch <<'EOF'\n{patch}EOF\n");
     assert!(refuses(&send(&place, "event", &call("codex", &shell))));
+}
+
+/// A payload by its name, of a session that no other test has.
+fn case(file: &str, name: &str) -> Map<String, Value> {
+    cases(file).into_iter().find(|(case, _)| case == name).unwrap().1
+}
+
+/// How many entries of the log have this event.
+fn logged(place: &Place, event: &str) -> usize {
+    let log = place.run(&["audit", "log", "--json", "--event", event]);
+    assert_eq!(log.code, 0, "{log:?}");
+    serde_json::from_str::<Vec<Value>>(&log.stdout).unwrap().len()
+}
+
+#[test]
+fn context_that_an_event_cannot_carry_waits_for_the_next_that_can_and_is_on_record() {
+    let told_by_a_policy = || {
+        let place = Place::new();
+        let text = "# METADATA\n# scope: package\n# custom:\n#   routing:\n#     required_events: [\"PreToolUse\"]\n\
+                    package cupcake.policies.words\n\nimport rego.v1\n\nadd_context contains \"mind the gap\"\n";
+        place.rego("words.rego", text);
+        place
+    };
+    // Gemini and Qwen take none before a call and some after it.
+    for (file, before, after) in
+        [("gemini", "BeforeTool", "AfterTool"), ("qwen", "PreToolUse", "PostToolUse")]
+    {
+        let place = told_by_a_policy();
+        let asked = send(&place, "event", &case(file, before));
+        assert!(!asked.stdout.contains("mind the gap"), "{file}: {asked:?}");
+        assert_eq!(logged(&place, "ContextWaits"), 1, "{file}");
+        let told = send(&place, "event", &case(file, after));
+        assert_eq!(told.stdout.matches("mind the gap").count(), 1, "{file}: {told:?}");
+        let again = send(&place, "event", &case(file, after));
+        assert!(!again.stdout.contains("mind the gap"), "{file}: {again:?}");
+    }
+    // Codex takes it at once, and Goose never.
+    let place = told_by_a_policy();
+    let codex = send(&place, "event", &case("codex", "PreToolUse"));
+    assert!(codex.stdout.contains("mind the gap"), "{codex:?}");
+    let goose = send(&place, "event", &case("goose", "PreToolUse"));
+    assert_eq!((goose.code, goose.stdout.as_str()), (0, ""), "{goose:?}");
+    assert_eq!(logged(&place, "ContextWaits"), 0);
+    let record = place.run(&["audit", "export", "--format", "jsonl"]).stdout;
+    assert!(record.contains("Goose has no event that can carry `add_context`: dropped"), "{record}");
+}
+
+#[test]
+fn what_is_to_be_known_after_a_compaction_waits_where_nothing_is_said_after_it() {
+    let place = Place::new();
+    for name in ["userPromptSubmitted", "preToolUse.create", "postToolUse.create"] {
+        assert_eq!(send(&place, "event", &case("copilot", name)).code, 0);
+    }
+    let compacting = send(&place, "event", &case("copilot", "preCompact"));
+    assert_eq!((compacting.code, compacting.stdout.as_str()), (0, ""), "{compacting:?}");
+    assert_eq!(logged(&place, "ContextWaits"), 1);
+    let mut prompt = case("copilot", "userPromptSubmitted");
+    prompt.insert("prompt".to_owned(), "and now the plums".into());
+    let told = send(&place, "event", &prompt);
+    assert!(told.stdout.contains("additionalContext"), "{told:?}");
+}
+
+#[test]
+fn a_prompt_and_a_stop_that_arrive_by_two_registrations_are_taken_in_once() {
+    let place = Place::new();
+    let id = case("copilot", "userPromptSubmitted")["sessionId"].clone();
+    let twin = |name: &str| {
+        let mut object = case("copilot-claude", name);
+        object.insert("session_id".to_owned(), id.clone());
+        object
+    };
+    let mut prompt = twin("UserPromptSubmit");
+    prompt.insert("prompt".to_owned(), case("copilot", "userPromptSubmitted")["prompt"].clone());
+    let start = case("copilot", "sessionStart");
+    for object in [
+        &start,
+        &case("copilot", "userPromptSubmitted"),
+        &twin("SessionStart"),
+        &prompt,
+        &case("copilot", "preToolUse"),
+        &case("copilot", "postToolUse"),
+        &case("copilot", "agentStop"),
+        &twin("Stop"),
+    ] {
+        assert_eq!(send_as("copilot", &place, "event", object).code, 0);
+    }
+    for event in ["SessionStart", "UserPromptSubmit", "Stop"] {
+        assert_eq!(logged(&place, event), 1, "{event}");
+    }
+    // What is asked again after work was done is another prompt.
+    assert_eq!(send_as("copilot", &place, "event", &prompt).code, 0);
+    assert_eq!(logged(&place, "UserPromptSubmit"), 2);
+    // Cursor runs both files with one dialect.
+    for name in ["beforeSubmitPrompt", "beforeSubmitPrompt", "stop", "stop"] {
+        assert_eq!(send(&place, "event", &case("cursor", name)).code, 0);
+    }
+    assert_eq!((logged(&place, "UserPromptSubmit"), logged(&place, "Stop")), (3, 2));
+}
+
+/// How calls begin that do not all arrive, as the clients write them: the input is long, and what tells them comes first.
+const BEGINNINGS: [(&str, &str); 8] = [
+    (
+        "codex",
+        r#"{"session_id":"s","turn_id":"t","transcript_path":null,"cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm"#,
+    ),
+    (
+        "gemini",
+        r#"{"session_id":"s","transcript_path":"/h/.gemini/tmp/w/chats/s.jsonl","cwd":"/w","hook_event_name":"BeforeTool","timestamp":"t","tool_name":"run_shell_command","tool_input":{"command":"rm"#,
+    ),
+    ("copilot", r#"{"sessionId":"s","timestamp":1,"cwd":"/w","toolName":"bash","toolArgs":{"command":"rm"#),
+    (
+        "copilot-claude",
+        r#"{"hook_event_name":"PreToolUse","session_id":"s","timestamp":"t","cwd":"/w","tool_name":"Bash","tool_input":{"command":"rm"#,
+    ),
+    (
+        "qwen",
+        r#"{"session_id":"s","transcript_path":"/h/.qwen/projects/w/chats/s.jsonl","cwd":"/w","hook_event_name":"PreToolUse","timestamp":"t","tool_name":"run_shell_command","tool_input":{"command":"rm"#,
+    ),
+    (
+        "cursor",
+        r#"{"conversation_id":"s","generation_id":"g","model":"m","tool_name":"Shell","tool_input":{"command":"rm"#,
+    ),
+    (
+        "droid",
+        r#"{"session_id":"s","transcript_path":"/h/.factory/sessions/w/s.jsonl","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Execute","tool_input":{"command":"rm"#,
+    ),
+    (
+        "goose",
+        r#"{"event":"PreToolUse","session_id":"20261116_1","matcher_context":"shell","tool_call_id":"c","tool_name":"shell","tool_input":{"command":"rm"#,
+    ),
+];
+
+#[test]
+fn a_call_that_does_not_arrive_in_time_is_refused_in_its_own_dialect() {
+    let place = Place::new();
+    let mut waiting = Vec::new();
+    for (file, beginning) in BEGINNINGS {
+        for subcommand in ["event", "pre-tool"] {
+            let mut command = place.command(&["hooks", subcommand]);
+            let (name, value) = variable(file);
+            let mut child = command.env(name, value).stdin(Stdio::piped()).spawn().unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            stdin.write_all(beginning.as_bytes()).unwrap();
+            waiting.push((file, subcommand, child, stdin));
+        }
+    }
+    for (file, subcommand, child, stdin) in waiting {
+        let output = child.wait_with_output().unwrap();
+        drop(stdin);
+        let run = Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        };
+        let is_asked = file.starts_with("copilot") && run.stdout.contains("\"permissionDecision\":\"ask\"");
+        assert!(refuses(&run) || is_asked, "{file} {subcommand}: {run:?}");
+    }
 }

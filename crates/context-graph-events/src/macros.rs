@@ -142,6 +142,10 @@ macro_rules! payload {
                 &self.common
             }
 
+            fn extra(&self) -> &::serde_json::Map<String, ::serde_json::Value> {
+                &self.extra
+            }
+
             // Not inlined into the code that serves all events: a hook should touch only its own event's code,
             // and each 64 KB that it touches is a page fault.
             #[inline(never)]

@@ -61,8 +61,15 @@ pub fn settle_for(caller: Option<&Caller>, event: &Event, decision: Decision) ->
 }
 
 /// The decision as this agent can carry it. Where it would run, hang or has nobody to ask, a question is a refusal, and so
-/// is other input where it takes none. Context is left: what the agent cannot take now may wait for its next event.
+/// is other input where it takes none. Context that the agent cannot take now is left: it waits for an event that can.
 fn fit_to(caller: &Caller, event: EventName, decision: Decision) -> Decision {
+    let can_wait = caller.agent.is_some_and(Agent::has_place_for_context);
+    let decision = if can_wait || caller.verbs().contains(&Verb::AddContext) {
+        decision
+    } else {
+        let who = caller.agent.map_or("this agent", Agent::title);
+        drop_context(decision, &format!("{who} has no event that can"))
+    };
     let Some(wanted) = decision.verdict().verb() else { return decision };
     let fitted = nearest_of(caller.verbs(), wanted);
     if fitted == Some(wanted) {
@@ -105,13 +112,20 @@ pub fn fit(event: EventName, decision: Decision) -> Decision {
 
 /// Removes texts for the model if the event cannot carry them.
 fn fit_context(event: EventName, decision: Decision) -> Decision {
-    let verb = Verb::AddContext;
-    if is_legal(event, verb) || decision.context_parts().next().is_none() {
+    if is_legal(event, Verb::AddContext) {
+        return decision;
+    }
+    drop_context(decision, &format!("{event} cannot"))
+}
+
+/// Removes texts for the model. `why` says who cannot carry them.
+fn drop_context(decision: Decision, why: &str) -> Decision {
+    if decision.context_parts().next().is_none() {
         return decision;
     }
     let texts: Vec<String> =
         decision.context_parts().map(|text| format!("\"{}\"", tame(text, DROPPED_TEXT))).collect();
-    let what = format!("{event} cannot carry `{}`: dropped {}", verb.as_str(), texts.join(", "));
+    let what = format!("{why} carry `{}`: dropped {}", Verb::AddContext.as_str(), texts.join(", "));
     decision.without_context().with_uncarried(what)
 }
 

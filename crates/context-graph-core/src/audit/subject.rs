@@ -3,7 +3,7 @@
 use context_graph_events::Event;
 use serde_json::Value;
 
-use crate::session::{ActionFailure, Dream, EventsLost, changed_identity, dream_of};
+use crate::session::{ActionFailure, Dream, EventsLost, changed_identity, dream_of, waiting_texts};
 
 /// The longest line, in characters.
 const MAX: usize = 160;
@@ -87,7 +87,8 @@ fn own_entry(event: &Event) -> Option<String> {
     }
     let lost = EventsLost::of(event).map(|lost| first_line(&lost.to_string()));
     let changed = || changed_identity(event).map(|fields| fields.join(", "));
-    lost.or_else(changed).or_else(|| dream_of(event).map(told))
+    let waits = || waiting_texts(event).map(|texts| first_line(&texts.join(" / ")));
+    lost.or_else(changed).or_else(waits).or_else(|| dream_of(event).map(told))
 }
 
 fn told(dream: Dream) -> String {

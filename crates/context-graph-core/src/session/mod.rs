@@ -14,6 +14,7 @@ mod dream;
 mod earlier;
 mod head;
 mod own;
+mod pending;
 mod recent;
 mod record;
 mod remembered;
@@ -21,6 +22,7 @@ mod step;
 mod voice;
 mod work;
 
+use context_graph_events::Event;
 use context_graph_events::claude_code::SessionEndStatus;
 use context_graph_events::words::tame;
 pub(crate) use own::changed_identity;
@@ -39,6 +41,7 @@ pub use own::{
     EVENTS_LOST, EventsLost, IDENTITY_SAVED, LOSS_ACKNOWLEDGED, identity_saved, is_own_entry,
     loss_acknowledged,
 };
+pub use pending::{CONTEXT_WAITS, Pending, context_waits, waiting_texts};
 use recent::RecentCalls;
 pub use record::{EventRecord, Link, NewRuling, Ruling};
 pub use remembered::{REMEMBERED_SESSIONS, Remembered, remember};
@@ -112,6 +115,8 @@ pub struct SessionState {
     pub watch: Watch,
     /// Files of earlier sessions, kept until the first prompt has chosen from them.
     pub remembered: Vec<Remembered>,
+    /// What another agent's session still has to be told, and which of its events came before.
+    pub pending: Pending,
 }
 
 /// How a session ended, as far as the sender said.
@@ -147,6 +152,16 @@ impl Session {
                 ..SessionState::default()
             },
         }
+    }
+
+    /// Whether this event was taken in before: another agent may run two registrations of ours.
+    pub fn has_seen(&self, event: &Event, at_ms: i64) -> bool {
+        self.state.pending.has_seen(event, at_ms, &self.state.counters)
+    }
+
+    /// Whether an event is one that may arrive twice.
+    pub fn may_repeat(event: &Event) -> bool {
+        pending::may_repeat(event)
     }
 
     /// What it is about, in a few words: the first request. Empty while nobody has asked for anything.

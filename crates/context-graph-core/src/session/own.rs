@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{ACTION_FAILED, DREAM_EVENT};
+use super::{ACTION_FAILED, CONTEXT_WAITS, DREAM_EVENT};
 use crate::gwt::session_identity::SessionIdentitySnapshot;
 
 /// The log name for lost events. The client has no event of this name, nor of the next two.
@@ -20,7 +20,8 @@ pub const IDENTITY_SAVED: &str = "IdentitySaved";
 
 /// Whether only this program may write an entry with this name.
 pub fn is_own_entry(name: &str) -> bool {
-    [DREAM_EVENT, ACTION_FAILED, EVENTS_LOST, LOSS_ACKNOWLEDGED, IDENTITY_SAVED].contains(&name)
+    [DREAM_EVENT, ACTION_FAILED, CONTEXT_WAITS, EVENTS_LOST, LOSS_ACKNOWLEDGED, IDENTITY_SAVED]
+        .contains(&name)
 }
 
 /// Events that were acknowledged and then lost.

@@ -113,6 +113,6 @@ impl RecentCalls {
 }
 
 /// FNV-1a. A collision among a few dozen ids is very unlikely, and costs only a wrong count.
-fn hash(id: &str) -> u32 {
+pub(super) fn hash(id: &str) -> u32 {
     id.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

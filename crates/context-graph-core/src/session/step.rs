@@ -3,7 +3,7 @@
 use context_graph_events::Event;
 
 use super::remembered::pointed_to;
-use super::{Alarm, Dream, EventRecord, Session, SessionEnd, dream_of, is_own_entry};
+use super::{Alarm, Dream, EventRecord, Session, SessionEnd, dream_of, is_own_entry, waiting_texts};
 use crate::continuity::is_asked_by_a_person;
 use crate::gwt::consciousness::ConsciousnessState;
 use crate::gwt::ic_monitor::{ICClassification, ICLevel, ICMonitor};
@@ -26,6 +26,8 @@ pub struct StepReport {
     pub alarm: Option<Alarm>,
     /// Files of earlier sessions that a first prompt points to.
     pub pointed: Vec<String>,
+    /// Texts that waited for an event that can carry them, as this one can.
+    pub waited: Vec<String>,
 }
 
 impl Session {
@@ -42,6 +44,9 @@ impl Session {
             // It is about the record or a user's command: the session did nothing, and an ended session stays
             // ended.
             self.state.counters.events += 1;
+            if let Some(texts) = waiting_texts(event) {
+                self.state.pending.wait(texts);
+            }
             return self.report();
         }
         let mut monitor = ICMonitor::of(&self.snapshot);
@@ -53,6 +58,8 @@ impl Session {
             self.state.remembered.clone_from(&record.remembered);
         }
         let pointed = self.pointed(event);
+        self.state.pending.see(event, at_ms, &self.state.counters);
+        let waited = self.state.pending.take_for(event);
         self.note(event, at_ms);
         let refusal = record.ruling.as_ref().filter(|ruling| ruling.refuses());
         let known = self.state.recent_calls.note(event, refusal.is_some());
@@ -77,7 +84,7 @@ impl Session {
         let last_dream = if ends { self.dream_if_due(self.state.updated_ms, true) } else { None };
         self.follow(event, ic.level);
         let dream = if ends { last_dream } else { self.dream_if_due(self.state.updated_ms, false) };
-        StepReport { reopened, crisis_began, dream, alarm, pointed, ..self.report() }
+        StepReport { reopened, crisis_began, dream, alarm, pointed, waited, ..self.report() }
     }
 
     /// The current state as a report, without a new event.
@@ -90,6 +97,7 @@ impl Session {
             dream: None,
             alarm: None,
             pointed: Vec::new(),
+            waited: Vec::new(),
         }
     }
 

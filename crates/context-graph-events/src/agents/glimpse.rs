@@ -55,8 +55,7 @@ pub fn glimpse(bytes: &[u8], client_session: Option<&str>, around: Surroundings<
     }
     let by_sign = SIGNS.iter().find(|(sign, _)| find(head, sign).is_some());
     let by_variable = || VARIABLES.iter().find(|(name, _)| (around.variable)(name).is_some());
-    let agent =
-        by_sign.map(|(_, agent)| *agent).or_else(|| by_variable().map(|(_, agent)| *agent))?;
+    let agent = by_sign.map(|(_, agent)| *agent).or_else(|| by_variable().map(|(_, agent)| *agent))?;
     Some(Caller::asking(agent, EventName::PreToolUse))
 }
 

@@ -14,6 +14,7 @@ mod cursor;
 mod detect;
 mod droid;
 mod gemini;
+mod glimpse;
 mod goose;
 mod qwen;
 mod read;
@@ -31,6 +32,7 @@ use crate::reply::{ReplyBody, Verb};
 
 pub use call_id::is_derived;
 pub use detect::detect;
+pub use glimpse::glimpse;
 pub use read::OWN_WORDS;
 pub use render::Reply;
 pub use sheet::Sheet;
@@ -123,6 +125,22 @@ impl Agent {
         })
     }
 
+    /// Whether context that its events cannot carry may wait: whether some other event of its session can.
+    pub fn has_place_for_context(self) -> bool {
+        let carries = |(event, verbs): &(EventName, &[Verb])| {
+            *event != EventName::PreToolUse && verbs.contains(&Verb::AddContext)
+        };
+        self.sheet().is_some_and(|sheet| sheet.capabilities.iter().any(carries))
+    }
+
+    /// Whether it starts the session again after a compaction, where the session can be told.
+    pub fn starts_after_compaction(self) -> bool {
+        matches!(
+            self,
+            Self::ClaudeCode | Self::Codex | Self::Qwen | Self::Droid | Self::Opencode | Self::Pi | Self::Amp
+        )
+    }
+
     /// What the agent honours in a reply to this event.
     pub fn verbs(self, event: EventName) -> &'static [Verb] {
         match self {
@@ -145,6 +163,18 @@ impl fmt::Debug for Surroundings<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Surroundings")
     }
+}
+
+/// The agent that sent an event which was read before, if it is not Claude Code.
+pub fn sender(event: &Event) -> Option<Agent> {
+    Agent::parse(event.extra().get("agent")?.as_str()?).filter(|agent| *agent != Agent::ClaudeCode)
+}
+
+/// Whether the sender of an event takes context that waited in the answer to it. A call is answered before its session
+/// is read, so it takes none that waited.
+pub fn takes_waiting_context(event: &Event) -> bool {
+    let (Some(agent), Some(name)) = (sender(event), event.known_name()) else { return false };
+    name != EventName::PreToolUse && agent.verbs(name).contains(&Verb::AddContext)
 }
 
 /// Who sent a payload, if not Claude Code.

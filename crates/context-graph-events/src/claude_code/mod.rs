@@ -31,6 +31,9 @@ pub trait EventPayload: Sized + Serialize {
     /// The fields that every event has.
     fn common(&self) -> &CommonEventData;
 
+    /// The fields that this version does not know.
+    fn extra(&self) -> &Map<String, Value>;
+
     /// Reads the payload from a parsed object.
     fn from_fields(fields: Fields) -> Result<Self, DecodeError>;
 
@@ -116,6 +119,14 @@ macro_rules! events {
                 match self {
                     $( Self::$event(payload) => Some(payload.common()), )*
                     Self::Unknown(_) => None,
+                }
+            }
+
+            /// The fields that this version does not know: all of an event that it does not know.
+            pub fn extra(&self) -> &Map<String, Value> {
+                match self {
+                    $( Self::$event(payload) => payload.extra(), )*
+                    Self::Unknown(unknown) => &unknown.raw,
                 }
             }
         }

@@ -10,9 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, StorageError};
 
 /// The format of a session, except its snapshot.
-const SESSION_FORMAT: u8 = 7;
+const SESSION_FORMAT: u8 = 9;
 /// A session of that format, compressed, for the store: it is kept for years, and nobody waits for it there.
-const PACKED_SESSION: u8 = 8;
+const PACKED_SESSION: u8 = 10;
+/// The same without its last field, which is two empty lists in a session of Claude Code.
+const SEVENTH_SESSION: u8 = 7;
+const NOTHING_PENDING: [u8; 2] = [0, 0];
 /// Older formats, each with the empty encoding of the fields added after it, up to the last of these formats.
 /// The number after each is the same format, compressed.
 const OLDER_SESSIONS: [(u8, &[u8]); 3] = [(1, &[0, 0]), (3, &[0]), (EARLIER_SESSION, &[])];
@@ -72,6 +75,9 @@ fn decode_unpacked(bytes: &[u8]) -> Result<Session> {
             let whole = [&[EARLIER_SESSION], rest, missing].concat();
             decode::<EarlierSession>("session", EARLIER_SESSION, &whole).map(Session::from)
         }
+        None if *found == SEVENTH_SESSION => {
+            decode("session", SESSION_FORMAT, &[&[SESSION_FORMAT], rest, &NOTHING_PENDING].concat())
+        }
         None => decode("session", SESSION_FORMAT, bytes),
     }
 }
@@ -97,7 +103,9 @@ fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
 pub(super) fn decode_snapshot(bytes: &[u8]) -> Option<SessionIdentitySnapshot> {
     let (_, bytes) = split_memory(bytes);
     let (found, rest) = bytes.split_first()?;
-    if *found != SESSION_FORMAT && OLDER_SESSIONS.iter().all(|(older, _)| older != found) {
+    let is_known = [SESSION_FORMAT, SEVENTH_SESSION].contains(found)
+        || OLDER_SESSIONS.iter().any(|(older, _)| older == found);
+    if !is_known {
         return None;
     }
     postcard::take_from_bytes(rest).ok().map(|(snapshot, _)| snapshot)
@@ -108,11 +116,13 @@ pub(super) fn decode_snapshot(bytes: &[u8]) -> Option<SessionIdentitySnapshot> {
 pub(super) fn decode_work(bytes: &[u8]) -> Option<(Work, String)> {
     let (_, bytes) = split_memory(bytes);
     let unpacked = match bytes.split_first()? {
-        (&PACKED_SESSION, packed) => unpack(packed).ok()?,
+        (found, packed) if *found == PACKED_SESSION || *found == SEVENTH_SESSION + 1 => {
+            unpack(packed).ok()?
+        }
         _ => bytes.to_vec(),
     };
     match unpacked.split_first()? {
-        (&SESSION_FORMAT, rest) => {
+        (&(SESSION_FORMAT | SEVENTH_SESSION), rest) => {
             let (head, _) = postcard::take_from_bytes::<SessionHead>(rest).ok()?;
             Some((head.work, head.project))
         }
@@ -232,6 +242,21 @@ mod tests {
             assert_eq!(decode_snapshot(&bytes), Some(session.snapshot.clone()));
             assert_eq!(decode_work(&packed).unwrap().0.requests.first, "mend it");
         }
+    }
+
+    #[test]
+    fn a_session_in_which_nothing_could_be_pending_is_still_read() {
+        let mut session = Session::new("s", "/p", 7);
+        session.state.work.requests.first = "mend it".to_owned();
+        let bytes = encode_session(&session).unwrap();
+        let seventh = [&[SEVENTH_SESSION], &bytes[1..bytes.len() - NOTHING_PENDING.len()]].concat();
+        let mut packed = pack_session(&seventh);
+        packed[0] = SEVENTH_SESSION + 1;
+        for older in [&seventh, &packed] {
+            assert_eq!(decode_session(older).unwrap(), session);
+            assert_eq!(decode_work(older).unwrap().0.requests.first, "mend it");
+        }
+        assert_eq!(decode_snapshot(&seventh), Some(session.snapshot));
     }
 
     #[test]

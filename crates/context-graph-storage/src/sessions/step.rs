@@ -4,13 +4,17 @@ use context_graph_core::session::{EventsLost, NewRuling, Session, StepReport};
 use context_graph_events::Event;
 
 use super::Sessions;
-use super::codec::{decode_record, encode_record, encode_session, memory_of, pack_session, remembering};
+use super::codec::{
+    decode_record, decode_session, encode_record, encode_session, memory_of, pack_session, remembering,
+};
 use super::link::Linked;
-use super::load::{Loaded, stored};
+use super::load::{Loaded, stored, take_in};
 use super::lost;
 use super::reach::Reach;
 use crate::error::{Result, StorageError};
-use crate::live::{Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, Position, SessionLock, fold};
+use crate::live::{
+    Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, LiveState, Position, SessionLock, fold,
+};
 use crate::store::{About, Counts, FoldBatch, LogRecord, Patience, Store};
 
 /// How durable an event must be.
@@ -86,6 +90,8 @@ pub struct Stepped {
     pub calls: Option<Counts>,
     /// Why the store could not be used. The event is in the session's journal, and a later fold stores it.
     pub postponed: Option<StorageError>,
+    /// Whether the event had come before by another registration: then it was not stored again.
+    pub is_repeat: bool,
 }
 
 /// What was found while storing a session.
@@ -114,6 +120,9 @@ impl Sessions {
         let mut memory = known_payload.map(memory_of).unwrap_or_default();
         let (mut record, event) = self.record_and_event(event, at_ms, decision, &mut memory)?;
         record.took_us = took_us;
+        if let Some(session) = seen_before(&mut guard, known.as_ref(), &event, at_ms)? {
+            return Ok(repeated(session));
+        }
         let mut linked = Linked::default();
         if let Event::SessionStart(start) = &event {
             linked = self.link(&mut store, session_id, &start.source, previous_session_id, &mut record)?;
@@ -177,7 +186,8 @@ impl Sessions {
         damage.extend(kept.damage);
         let (lost, postponed) = (lost.or(kept.lost), kept.postponed.or(postponed));
         let (session, calls) = (state.session, kept.calls);
-        Ok(Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed })
+        let is_repeat = false;
+        Ok(Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed, is_repeat })
     }
 
     /// Stores a stepped session as durably as its event requires: in its cache, or folded into the store.
@@ -287,6 +297,30 @@ impl Sessions {
             Ok(FoldPlan { batch, live: state.live_bytes()? })
         })
     }
+}
+
+/// The session, if it has taken this event in already. Only other agents' events come twice.
+fn seen_before(
+    guard: &mut SessionLock<'_>,
+    known: std::result::Result<&Option<LiveState>, &StorageError>,
+    event: &Event,
+    at_ms: i64,
+) -> Result<Option<Session>> {
+    let (true, Ok(Some(state))) = (Session::may_repeat(event), known) else { return Ok(None) };
+    let Ok(mut session) = decode_session(state.payload()) else { return Ok(None) };
+    for entry in guard.entries_since(Some(state.applied))?.entries() {
+        take_in(&mut session, &entry);
+    }
+    Ok(session.has_seen(event, at_ms).then_some(session))
+}
+
+/// What a repeated event comes to: the session as it is.
+fn repeated(session: Session) -> Stepped {
+    let (previous, refused_previous, damage, lost, calls, postponed) =
+        (None, None, Vec::new(), None, None, None);
+    let report = session.report();
+    let is_repeat = true;
+    Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed, is_repeat }
 }
 
 /// The longest call id that is indexed.

@@ -153,6 +153,11 @@ impl HookDecision {
         self.decision.verdict().stops()
     }
 
+    /// What the rules have to say to the model.
+    pub(super) fn context(&self) -> impl Iterator<Item = &str> {
+        self.decision.context_parts()
+    }
+
     /// The decision, with everything that is recorded about it.
     pub(super) fn new_ruling(&self) -> Option<NewRuling> {
         let updated_input = match self.decision.verdict() {

@@ -3,7 +3,8 @@
 use context_graph_core::gwt::lifecycle::Lifecycle;
 use context_graph_core::session::{Session, StepReport};
 use context_graph_events::Event;
-use context_graph_events::claude_code::SessionSource;
+use context_graph_events::agents::{Agent, sender};
+use context_graph_events::claude_code::{CompactTrigger, SessionSource};
 use context_graph_events::words::shortened;
 
 use crate::config::Inject;
@@ -19,6 +20,8 @@ pub(super) enum Moment {
     AfterTool,
     /// The conversation is about to be summarised.
     PreCompact,
+    /// The same in an agent that says nothing afterwards: what is to be known then must wait.
+    Compacting,
     /// Nothing can be said.
     Other,
 }
@@ -30,7 +33,13 @@ impl Moment {
             Event::SessionStart(start) => Self::Start(start.source.clone()),
             Event::UserPromptSubmit(_) => Self::Prompt,
             Event::PostToolUse(_) | Event::PostToolUseFailure(_) => Self::AfterTool,
-            Event::PreCompact(_) => Self::PreCompact,
+            Event::PreCompact(compaction) => match sender(event) {
+                None => Self::PreCompact,
+                Some(agent) if agent.starts_after_compaction() => Self::Other,
+                // It says so before every request.
+                Some(Agent::Gemini) if compaction.trigger == CompactTrigger::Auto => Self::Other,
+                Some(_) => Self::Compacting,
+            },
             _ => Self::Other,
         }
     }
@@ -54,7 +63,7 @@ impl Moment {
                     |previous| previous.tell_successor(max, &instructions(), &session.state.remembered),
                 )
             }
-            Self::Start(SessionSource::Compact) if settings.after_compaction => {
+            Self::Start(SessionSource::Compact) | Self::Compacting if settings.after_compaction => {
                 session.tell_digest(max, &instructions())
             }
             Self::Start(SessionSource::Resume | SessionSource::Fork) if settings.resume => {

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_events::Event;
+use context_graph_core::session::context_waits;
+use context_graph_events::agents::{Agent, Caller};
+use context_graph_events::{Event, Verb};
 use context_graph_storage::safe_open::read_regular;
 use context_graph_storage::sessions::{Arrival, Durability, NotBefore, Sessions, Stepped};
 use context_graph_storage::{Patience, StorageError};
@@ -89,6 +91,9 @@ fn append(
     let took_us = || context.took_us(Duration::ZERO);
     let (damage, snapshot) =
         sessions.note(&session_id, incoming.event, at_ms, decided.new_ruling(), took_us)?;
+    if let Some(caller) = &incoming.caller {
+        keep_for_later(sessions, &session_id, at_ms, caller, decided, None)?;
+    }
     context.timings.passed("commit");
     let notices = damage.iter().map(ToString::to_string).chain(context.complaint()).collect();
     Ok(Remembered { snapshot, notices, ..Remembered::default() })
@@ -104,7 +109,7 @@ fn step(
     at_ms: i64,
 ) -> Result<Remembered, HookError> {
     let (sessions, config) = (context.sessions()?, context.config());
-    let Incoming { event, previous_session_id, .. } = incoming;
+    let Incoming { event, previous_session_id, caller, .. } = incoming;
     let session_id = event.session_id().to_owned();
     let (durability, moment) = (Durability::of(&event), Moment::of(&event));
     let (starts, ends) = (matches!(event, Event::SessionStart(_)), matches!(event, Event::SessionEnd(_)));
@@ -130,9 +135,17 @@ fn step(
     context.timings.passed("step, commit");
     let unwritten = write_down_head(context, sessions, &session_id, at_ms, durability);
 
-    let Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed } = stepped;
+    let Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed, is_repeat } =
+        stepped;
     let instructions = || instructions(context.environment.project_root());
-    let words = moment.words(&session, previous.as_ref(), &report, &config.inject, instructions);
+    let mut words = moment.words(&session, previous.as_ref(), &report, &config.inject, instructions);
+    if let Some(caller) = &caller {
+        // The first of the two events has said it.
+        words = words.filter(|_| !is_repeat);
+        words = keep_for_later(sessions, &session_id, at_ms, caller, decided, words)?;
+        let waited = report.waited.iter().cloned();
+        words = waited.chain(words).reduce(|all, text| format!("{all}\n\n{text}"));
+    }
     // Counted from the records, which also show calls without an answer.
     let calls = || calls.map_or_else(|| Calls::as_counted(&session.state.counters), Calls::on_record);
     let summary = ends.then(|| summary::of(&session, calls()));
@@ -160,6 +173,26 @@ fn step(
     });
     let (snapshot, told) = (Some(session.snapshot), was_open.then_some(UNIGNORED));
     Ok(Remembered { snapshot, words, notices, told, summary, refused_previous, lost })
+}
+
+/// Records context that this event of another agent cannot carry, so that a later event does. Returns what it can carry.
+#[cold]
+fn keep_for_later(
+    sessions: &Sessions,
+    session_id: &str,
+    at_ms: i64,
+    caller: &Caller,
+    decided: &HookDecision,
+    words: Option<String>,
+) -> Result<Option<String>, HookError> {
+    if caller.verbs().contains(&Verb::AddContext) {
+        return Ok(words);
+    }
+    let texts: Vec<String> = decided.context().map(str::to_owned).chain(words).collect();
+    if !texts.is_empty() && caller.agent.is_some_and(Agent::has_place_for_context) {
+        sessions.note(session_id, context_waits(session_id, &texts), at_ms, None, || 0)?;
+    }
+    Ok(None)
 }
 
 /// How much of an instruction file is read.

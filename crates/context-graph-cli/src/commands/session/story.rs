@@ -1,6 +1,6 @@
 //! One event of a session, as a line.
 
-use context_graph_core::session::{Dream, EventRecord, EventsLost, dream_of};
+use context_graph_core::session::{Dream, EventRecord, EventsLost, dream_of, waiting_texts};
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Value, json};
 
@@ -94,7 +94,10 @@ fn subject(event: &Event) -> String {
         Event::Notification(p) => short(&p.message),
         other => match EventsLost::of(other) {
             Some(lost) => lost.to_string(),
-            None => dream_of(other).map(told).unwrap_or_default(),
+            None => match waiting_texts(other) {
+                Some(texts) => short(&texts.join(" / ")),
+                None => dream_of(other).map(told).unwrap_or_default(),
+            },
         },
     }
 }

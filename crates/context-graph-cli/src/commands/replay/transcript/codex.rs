@@ -153,7 +153,8 @@ fn response(output: &str) -> Value {
         return json!({"output": object.get("output"), "exit_code": code});
     }
     let (head, rest) = output.split_once("\nOutput:\n").unwrap_or(("", output));
-    let code = head.lines().find_map(|line| line.strip_prefix("Process exited with code ")?.parse::<i64>().ok());
+    let code =
+        head.lines().find_map(|line| line.strip_prefix("Process exited with code ")?.parse::<i64>().ok());
     match code {
         Some(code) => json!({"output": rest, "exit_code": code}),
         None => output.into(),

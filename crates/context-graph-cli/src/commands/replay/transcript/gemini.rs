@@ -125,7 +125,8 @@ impl Reading {
 
 impl Lines for Reading {
     fn events(&mut self, line: &Map<String, Value>) -> Option<Vec<Read>> {
-        let started = line.get("startTime").map(|time| Map::from_iter([("timestamp".to_owned(), time.clone())]));
+        let started =
+            line.get("startTime").map(|time| Map::from_iter([("timestamp".to_owned(), time.clone())]));
         if let Some(at_ms) = moment(started.as_ref().unwrap_or(line)) {
             self.at_ms = at_ms;
         }
@@ -141,7 +142,9 @@ impl Lines for Reading {
 
 /// Whether an error says that the call was not let run: by a hook, a policy or the user.
 fn is_refusal(why: &str) -> bool {
-    ["Tool execution blocked", "Tool execution denied", "Tool execution for"].iter().any(|it| why.starts_with(it))
+    ["Tool execution blocked", "Tool execution denied", "Tool execution for"]
+        .iter()
+        .any(|it| why.starts_with(it))
 }
 
 /// The text of a message, plain or in parts.

@@ -116,9 +116,8 @@ struct Playing<'a> {
 impl Playing<'_> {
     fn line(&mut self, number: usize, line: Option<Map<String, Value>>) {
         let file = self.file;
-        let events = line.and_then(|line| {
-            self.reading.get_or_insert_with(|| reader(file, &line)).events(&line)
-        });
+        let events =
+            line.and_then(|line| self.reading.get_or_insert_with(|| reader(file, &line)).events(&line));
         match events {
             Some(events) => self.take(number, events),
             None => self.skipped += 1,
