@@ -278,3 +278,26 @@ fn who_has_looked_all_the_time_sees_what_a_fresh_look_sees() {
         }
     }
 }
+
+#[test]
+fn the_pages_name_other_clients_and_list_the_sessions_of_one() {
+    let place = Place::without_upkeep();
+    for (id, more) in [("a1", json!({})), ("c1", json!({"turn_id": "t1"}))] {
+        let mut call = json!({"hook_event_name": "PreToolUse", "session_id": id, "transcript_path": "/t",
+            "cwd": place.project(), "tool_name": "Bash", "tool_input": {"command": "echo"}, "tool_use_id": "u"});
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(place.send(&["hooks", "event"], call.to_string()).code, 0);
+        call["hook_event_name"] = "PostToolUse".into();
+        call["tool_response"] = "done".into();
+        assert_eq!(place.send(&["hooks", "event"], call.to_string()).code, 0);
+    }
+    let dashboard = Dashboard::open(&place, &[]);
+    let all = dashboard.page("/sessions");
+    assert!(all.contains("/sessions/codex-c1") && all.contains("/sessions/a1"), "{all}");
+    let one = dashboard.page("/sessions?agent=codex");
+    assert!(one.contains("/sessions/codex-c1") && !one.contains("/sessions/a1"), "{one}");
+    assert!(one.contains("<span class=\"client\">Codex</span>"), "{one}");
+    assert!(dashboard.page("/sessions/codex-c1").contains("<span class=\"client\">Codex</span>"));
+    assert!(!dashboard.page("/sessions/a1").contains("class=\"client\""));
+    assert!(dashboard.page("/sessions/codex-c1/1").contains("<dt>client</dt><dd>Codex</dd>"));
+}

@@ -78,7 +78,7 @@ pub struct SessionsAsked {
     pub project: String,
     /// On this branch.
     pub branch: String,
-    /// By this model or with a subagent of this kind.
+    /// Of this client, by this model or with a subagent of this kind.
     pub agent: String,
     /// In this state: `running`, `ended`, `low` for those whose continuity is low.
     pub state: String,

@@ -2,6 +2,7 @@
 
 use context_graph_core::audit::{EDITORS, Outcome};
 use context_graph_core::gwt::ic_monitor::{IC_WARNING_THRESHOLD, ICLevel};
+use context_graph_events::agents::Agent;
 use context_graph_web::{
     Activity, Answer, Axis, AxisCall, AxisEvent, AxisTurn, Bin, FileLine, Grade, HealthFinding, HookCost,
     Injection, Page, RuleLine, Running, Said, SessionLine, SessionsAsked,
@@ -81,12 +82,18 @@ pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<P
         add("s.project = $?", asked.project.as_str().into());
     }
     if !asked.agent.is_empty() {
-        let holds = format!("%{}%", entries::literal(&asked.agent.to_lowercase()));
-        add(
-            "(lower(s.model) LIKE $? ESCAPE '!' OR EXISTS (SELECT 1 FROM calls c WHERE c.tenant = s.tenant AND c.session = s.number
-                AND lower(c.agent_type) LIKE $? ESCAPE '!'))",
-            holds.into(),
-        );
+        let wanted = asked.agent.trim().to_lowercase();
+        // Ids of other agents' sessions begin with the agent's name.
+        if let Some(client) = Agent::parse(&wanted).filter(|agent| *agent != Agent::ClaudeCode) {
+            add("s.session_id LIKE $?", format!("{client}-%").into());
+        } else {
+            let holds = format!("%{}%", entries::literal(&wanted));
+            add(
+                "(lower(s.model) LIKE $? ESCAPE '!' OR EXISTS (SELECT 1 FROM calls c WHERE c.tenant = s.tenant
+                    AND c.session = s.number AND lower(c.agent_type) LIKE $? ESCAPE '!'))",
+                holds.into(),
+            );
+        }
     }
     if !asked.branch.is_empty() {
         // Branches are only in transcripts, which stay on their machines.

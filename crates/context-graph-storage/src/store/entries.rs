@@ -7,6 +7,7 @@ mod tests;
 use std::fmt::Write as _;
 
 use context_graph_core::audit::{Evidence, Needle, Outcome};
+use context_graph_events::agents::Agent;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
@@ -20,6 +21,8 @@ use crate::error::{Result, StorageError};
 pub struct Filter {
     /// Sessions, by their full ids.
     pub sessions: Option<Vec<String>>,
+    /// Clients of the sessions.
+    pub clients: Vec<Agent>,
     /// Tools; `mcp__github__*` matches a prefix.
     pub tools: Vec<String>,
     /// Events; for a call, any of its events.
@@ -324,6 +327,7 @@ impl Asked {
                 self.given.push(moment.into());
             }
         }
+        self.of_clients(&filter.clients);
         let is_one_of =
             |column: &'static str| move |wanted: &str| (format!("{column} = ?"), wanted.to_owned());
         self.any(&filter.tools, |tool| ("x.tool GLOB ?".to_owned(), in_any_case(&name_pattern(tool))));
@@ -383,6 +387,22 @@ impl Asked {
             vec!["?"; verdicts.len()].join(", ")
         );
         self.given.extend(verdicts.iter().cloned().map(Value::from));
+    }
+
+    /// Sessions of these clients. Ids of all but Claude Code's begin with the client's name.
+    fn of_clients(&mut self, clients: &[Agent]) {
+        if clients.is_empty() {
+            return;
+        }
+        let begins = |agent: &Agent| format!("s.session_id GLOB '{agent}-*'");
+        let conditions = clients.iter().map(|client| match client {
+            Agent::ClaudeCode => {
+                let others = Agent::ALL.iter().filter(|agent| **agent != Agent::ClaudeCode).map(begins);
+                format!("NOT ({})", others.collect::<Vec<_>>().join(" OR "))
+            }
+            other => begins(other),
+        });
+        let _ = write!(self.sql, " AND ({})", conditions.collect::<Vec<_>>().join(" OR "));
     }
 
     fn any(&mut self, wanted: &[String], condition: impl Fn(&str) -> (String, String)) {

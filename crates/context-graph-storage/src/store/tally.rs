@@ -6,6 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use context_graph_core::audit::{EDITORS, Outcome};
 use context_graph_core::session::is_own_entry;
+use context_graph_events::agents::Agent;
 use context_graph_events::claude_code::is_notice;
 use rusqlite::{Connection, Statement, params_from_iter};
 
@@ -99,6 +100,8 @@ pub struct Tally {
     pub records: u64,
     /// All calls.
     pub total: Counts,
+    /// Sessions and calls by the agent that they are of.
+    pub clients: Vec<(String, (u64, Counts))>,
     /// By tool, with the durations in milliseconds.
     pub tools: Vec<(String, (Counts, Vec<u32>))>,
     /// The durations of our hook by event, in microseconds.
@@ -188,6 +191,11 @@ impl Tally {
         self.sessions += other.sessions;
         self.records += other.records;
         self.total.join(&other.total);
+        for (client, (sessions, counts)) in other.clients {
+            let own = under(&mut self.clients, &client);
+            own.0 += sessions;
+            own.1.join(&counts);
+        }
         for (tool, (counts, took)) in other.tools {
             let own = under(&mut self.tools, &tool);
             own.0.join(&counts);
@@ -269,6 +277,7 @@ fn events(
         if current != Some(session) {
             current = Some(session);
             into.sessions += 1;
+            under(&mut into.clients, client_of(connection, session)?).0 += 1;
             days.clear();
         }
         into.records += 1;
@@ -289,6 +298,12 @@ fn events(
     Ok(())
 }
 
+/// The agent that a session is of.
+fn client_of(connection: &Connection, session: i64) -> rusqlite::Result<&'static str> {
+    let mut statement = connection.prepare_cached("SELECT session_id FROM sessions WHERE number = ?")?;
+    statement.query_row([session], |row| Ok(Agent::of_session(row.get_ref(0)?.as_str()?).name()))
+}
+
 fn calls(
     connection: &Connection,
     place: &str,
@@ -303,9 +318,15 @@ fn calls(
     let mut statement = connection.prepare(&asked)?;
     let mut rows = statement.query([])?;
     let mut slowest: BinaryHeap<Reverse<(u32, i64, i64, i64)>> = BinaryHeap::new();
+    let mut current = (0, "");
     while let Some(row) = rows.next()? {
         let outcome = row.get_ref(6)?.as_str().unwrap_or_default();
         into.total.add(outcome);
+        let session: i64 = row.get(0)?;
+        if current.0 != session {
+            current = (session, client_of(connection, session)?);
+        }
+        under(&mut into.clients, current.1).1.add(outcome);
         into.days.entry(days_of.of(row.get(3)?)).or_default().counts.add(outcome);
         let (counts, took) = under(&mut into.tools, row.get_ref(5)?.as_str().unwrap_or_default());
         counts.add(outcome);

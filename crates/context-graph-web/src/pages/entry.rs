@@ -4,6 +4,7 @@ use context_graph_core::audit::{Agent, Call, Entry, EventRuling, Evidence, Happe
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::sessions::other_client;
 use super::value::{of_text, section};
 use crate::layout::{Tab, copyable, heading, outcome, page, tail, verdict};
 use crate::link;
@@ -62,6 +63,7 @@ fn of_call(call: &Call, chain: &ChainState) -> Markup {
             (pair("began", time::full(call.at_ms)))
             @if let Some(ms) = call.duration_ms { (pair("in the tool", html! { (time::duration(ms)) })) }
             @if let Some(ms) = call.between_ms { (pair("between our hooks", html! { (time::duration(ms)) })) }
+            @if let Some(client) = other_client(&call.session_id) { (pair("client", html! { (client) })) }
             (pair("agent", agent(&call.agent)))
             (optional("MCP server", &call.mcp_server))
             (optional("permissions", &call.permission_mode))

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 
 use super::asked::one;
 use super::row::{Place, row};
+use super::sessions::other_client;
 use crate::layout::{Tab, continuity, counted, figure, heading, number, page, tail};
 use crate::records::{Answer, Axis, EntryLine, Records, SessionLine};
 use crate::said::Said;
@@ -84,6 +85,7 @@ pub(crate) fn head(line: &SessionLine, now_ms: i64) -> Markup {
             @if let Some(ended) = &line.ended { " · ended: " (ended.short(60)) } @else { " · " (Said::new(line.state.as_str())) }
             " · " span title=(line.project) { (Said::new(tail(line.project.raw(), 1)).short(60)) }
             @if let Some(branch) = &line.branch { " · " span.branch { (branch.short(60)) } }
+            @if let Some(client) = other_client(&line.id) { " · " span.client { (client) } }
             @if let Some(model) = &line.model { " · " (model.short(60)) }
             @if let Some(previous) = &line.previous {
                 " · continues " a href=(link::session(previous)) { (Said::new(previous.as_str()).short(8)) }

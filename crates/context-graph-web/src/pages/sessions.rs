@@ -1,5 +1,6 @@
 //! The list of sessions.
 
+use context_graph_events::agents::Agent;
 use maud::{Markup, html};
 
 use super::asked::{self, one};
@@ -88,7 +89,7 @@ fn filters(pairs: &[(String, String)], projects: &[String]) -> Markup {
                 }
             }
             label { span { "Branch" } input type="search" name="branch" value=(one(pairs, "branch")) size="12" autocomplete="off"; }
-            label { span { "Agent" } input type="search" name="agent" value=(one(pairs, "agent")) size="14" autocomplete="off" placeholder="model or subagent"; }
+            label { span { "Agent" } input type="search" name="agent" value=(one(pairs, "agent")) size="14" autocomplete="off" placeholder="client, model, subagent"; }
             button { "Filter" }
         }
     }
@@ -115,6 +116,7 @@ fn row(line: &SessionLine, now_ms: i64, with_project: bool) -> Markup {
                     " · " (time::duration(line.duration_ms))
                     @if with_project { " · " (crate::said::Said::new(tail(line.project.raw(), 1)).short(40)) }
                     @if let Some(branch) = &line.branch { " · " span.branch { (branch.short(40)) } }
+                    @if let Some(client) = other_client(&line.id) { " · " span.client { (client) } }
                     @if let Some(model) = &line.model { " · " (model.short(40)) }
                     " · " code { (beginning(&line.id)) }
                 }
@@ -130,6 +132,11 @@ fn row(line: &SessionLine, now_ms: i64, with_project: bool) -> Markup {
             }
         }
     }
+}
+
+/// The client of a session, if it is not Claude Code.
+pub(crate) fn other_client(session_id: &str) -> Option<&'static str> {
+    Some(Agent::of_session(session_id)).filter(|agent| *agent != Agent::ClaudeCode).map(Agent::title)
 }
 
 fn count(value: u64, one: &str, more: &str, class: &str) -> Markup {

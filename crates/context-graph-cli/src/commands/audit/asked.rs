@@ -3,6 +3,7 @@
 use clap::Args;
 use context_graph_core::audit::{Needle, Outcome};
 use context_graph_core::session::Ruling;
+use context_graph_events::agents::Agent;
 use context_graph_events::{EventName, Verb};
 use context_graph_storage::store::Filter;
 
@@ -20,6 +21,10 @@ pub(crate) struct AskedArgs {
     /// Calls of these tools; `mcp__github__*` for all that begin so, `*` for all calls
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) tool: Vec<String>,
+
+    /// Of sessions of these clients: `claude-code`, `codex`, `gemini`, …
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = client)]
+    pub(crate) client: Vec<Agent>,
 
     /// By these agents: a subagent's type or id, or `main`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -65,6 +70,7 @@ impl AskedArgs {
         }
         Ok(Filter {
             sessions: sessions(&self.session, opened)?,
+            clients: self.client.clone(),
             tools: self.tool.clone(),
             events: self.event.clone(),
             without_events: Vec::new(),
@@ -87,6 +93,13 @@ pub(super) fn sessions(named: &[String], shelf: &Shelf) -> Result<Option<Vec<Str
         return Ok(None);
     }
     named.iter().map(|id| shelf.find(Some(id))).collect::<Result<_, _>>().map(Some)
+}
+
+fn client(name: &str) -> Result<Agent, String> {
+    Agent::parse(name).ok_or_else(|| {
+        let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        format!("it is one of {}", names.join(", "))
+    })
 }
 
 pub(crate) fn outcome(name: &str) -> Result<Outcome, String> {

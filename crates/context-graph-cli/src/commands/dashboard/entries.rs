@@ -47,6 +47,7 @@ fn filter(opened: &Opened, asked: &Asked) -> Result<Filter, Failure> {
         } else {
             asked.tool.clone()
         },
+        client: Vec::new(),
         agent: asked.agent.clone(),
         event: asked.event.clone(),
         verdict: asked.verdict.clone(),

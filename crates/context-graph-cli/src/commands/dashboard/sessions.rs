@@ -2,6 +2,7 @@
 
 use context_graph_core::audit::Outcome;
 use context_graph_core::session::Session;
+use context_graph_events::agents::Agent;
 use context_graph_storage::sessions::Source;
 use context_graph_storage::store::SessionQuery;
 use context_graph_web::{EntryLine, Running, Said, SessionLine, SessionsAsked};
@@ -131,7 +132,11 @@ fn fits(line: &SessionLine, opened: &Opened, asked: &SessionsAsked) -> Result<bo
     if !(state && project && branch) {
         return Ok(false);
     }
-    if asked.agent.is_empty() || holds(line.model.as_ref(), &asked.agent) {
+    let is_of = |client: Agent| client.name() == asked.agent.trim().to_lowercase();
+    if asked.agent.is_empty()
+        || is_of(Agent::of_session(&line.id))
+        || holds(line.model.as_ref(), &asked.agent)
+    {
         return Ok(true);
     }
     entries::has_agent(opened, &line.id, &asked.agent)

@@ -4,13 +4,14 @@
 use std::io::{self, Write};
 
 use context_graph_core::audit::{Call, Entry, EventRuling, Happening};
+use context_graph_events::agents::Agent;
 use serde_json::Value;
 
 use super::sink::{Sink, SinkError, Told};
 use crate::{terminal, time};
 
 /// The columns, in their order.
-const COLUMNS: [&str; 31] = [
+const COLUMNS: [&str; 32] = [
     "kind",
     "session_id",
     "project",
@@ -42,6 +43,7 @@ const COLUMNS: [&str; 31] = [
     "executed",
     "response",
     "payload",
+    "client",
 ];
 
 pub(super) struct Csv<'a> {
@@ -71,6 +73,7 @@ impl Sink for Csv<'_> {
                 Entry::Call(call) => call_cells(&mut row, call),
                 Entry::Event(happening) => event_cells(&mut row, happening, told.payload(happening)),
             }
+            row.text(Agent::of_session(&told.session.snapshot.session_id).name());
             debug_assert_eq!(row.cells, COLUMNS.len(), "a cell for each column");
             row.write_to(self.out)?;
         }

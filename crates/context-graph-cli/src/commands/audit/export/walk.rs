@@ -117,10 +117,22 @@ impl<'a> Walk<'a> {
 /// Whether the filter keeps everything of a session.
 fn is_everything(asked: &Filter) -> bool {
     let Filter {
-        tools, events, agents, verdicts, outcomes, rules, paths, needles, since_ms, until_ms, ..
+        clients,
+        tools,
+        events,
+        agents,
+        verdicts,
+        outcomes,
+        rules,
+        paths,
+        needles,
+        since_ms,
+        until_ms,
+        ..
     } = asked;
     let names = [tools, events, agents, verdicts, rules, paths];
     names.into_iter().all(Vec::is_empty)
+        && clients.is_empty()
         && needles.is_empty()
         && outcomes.is_empty()
         && since_ms.is_none()

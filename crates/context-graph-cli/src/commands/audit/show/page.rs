@@ -1,6 +1,7 @@
 //! An entry as a page, for people.
 
 use context_graph_core::audit::{Agent, Call, Entry, EventRuling, Evidence, Happening, Outcome};
+use context_graph_events::agents::Agent as Client;
 use serde_json::Value;
 
 use crate::{summary, time};
@@ -36,6 +37,7 @@ impl Page {
         self.lines.push(String::new());
         self.line("id", &call.tool_use_id);
         self.line("session", &call.session_id);
+        self.line("client", Client::of_session(&call.session_id).title());
         self.line("project", &call.project);
         self.line("folder", &call.cwd);
         self.line("agent", &agent(&call.agent));
@@ -46,7 +48,10 @@ impl Page {
         self.line("took", &took(call));
         let times = if call.deferrals == 1 { "once" } else { "several times" };
         if call.deferrals > 0 {
-            self.line("put off", &format!("{times}, to another run of Claude Code"));
+            self.line(
+                "put off",
+                &format!("{times}, to another run of {}", Client::of_session(&call.session_id).title()),
+            );
         }
         self.moments(call);
         match (&call.asked, &call.executed) {
@@ -174,11 +179,12 @@ fn microseconds(us: u32) -> String {
 }
 
 /// How we know the outcome, in words.
-fn why(call: &Call) -> &'static str {
-    match (call.evidence, call.outcome) {
-        (Evidence::Result, Outcome::Interrupted) => "Claude Code says that it was interrupted",
-        (Evidence::Result, _) => "Claude Code told of the result",
-        (Evidence::Refusal, _) => "Claude Code refused it",
+fn why(call: &Call) -> String {
+    let client = Client::of_session(&call.session_id).title();
+    let known = match (call.evidence, call.outcome) {
+        (Evidence::Result, Outcome::Interrupted) => return format!("{client} says that it was interrupted"),
+        (Evidence::Result, _) => return format!("{client} told of the result"),
+        (Evidence::Refusal, _) => return format!("{client} refused it"),
         (Evidence::Ruling, _) => "a rule decided so",
         (Evidence::Batch, _) => "by what the model was told; no event of its own says so",
         (Evidence::AskedAgain, _) => "it was put off and asked for again, and has no answer yet",
@@ -188,5 +194,6 @@ fn why(call: &Call) -> &'static str {
         (Evidence::BrokenOff, _) => "the turn was broken off before an answer came",
         (Evidence::TurnOver, _) => "the turn went on without an answer on record",
         (Evidence::Open, _) => "no answer yet",
-    }
+    };
+    known.to_owned()
 }

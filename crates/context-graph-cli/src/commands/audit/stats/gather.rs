@@ -14,6 +14,8 @@ pub(crate) struct Tally {
     pub(crate) sessions: u64,
     pub(crate) records: u64,
     pub(crate) total: Counts,
+    /// Sessions and calls by agent, most calls first.
+    pub(crate) clients: Vec<(String, (u64, Counts))>,
     /// By tool, most used first.
     pub(crate) tools: Vec<(String, Counts, Figures)>,
     /// The time of our hook by event, in microseconds, most frequent first.
@@ -34,6 +36,8 @@ pub(crate) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally,
         .map(|(tool, (counts, mut took))| (tool, counts, Figures::of(&mut took)))
         .collect();
     tools.sort_by(|a, b| (b.1.calls, &a.0).cmp(&(a.1.calls, &b.0)));
+    let mut clients = counted.clients;
+    clients.sort_by(|a, b| (b.1.1.calls, &a.0).cmp(&(a.1.1.calls, &b.0)));
     let mut hooks: Vec<(String, Figures)> =
         counted.hooks.into_iter().map(|(event, mut took)| (event, Figures::of(&mut took))).collect();
     hooks.sort_by(|a, b| (b.1.count, &a.0).cmp(&(a.1.count, &b.0)));
@@ -48,6 +52,7 @@ pub(crate) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally,
         sessions: counted.sessions,
         records: counted.records,
         total: counted.total,
+        clients,
         tools,
         hooks,
         slowest,

@@ -1,6 +1,7 @@
 //! Prints what was counted, for people and for programs.
 
 use context_graph_core::audit::Outcome;
+use context_graph_events::agents::Agent;
 use context_graph_storage::store::Counts;
 use serde_json::{Value, json};
 
@@ -27,6 +28,10 @@ pub(super) fn print(tally: &Tally) -> failure::Outcome {
         return Ok(());
     }
     table::print_lines(Some(outcomes(total)).filter(|told| !told.is_empty()))?;
+    if tally.clients.iter().any(|(client, _)| client != Agent::ClaudeCode.name()) {
+        section("by agent")?;
+        print_clients(tally)?;
+    }
     section("by tool")?;
     let rows = tally.tools.iter().map(|(tool, counts, figures)| {
         let mut row = vec![
@@ -108,6 +113,19 @@ fn print_own(tally: &Tally) -> failure::Outcome {
     table::print(&["event", "runs", "p50", "p95", "max", "total"], rows)
 }
 
+fn print_clients(tally: &Tally) -> failure::Outcome {
+    let rows = tally.clients.iter().map(|(client, (sessions, counts))| {
+        vec![
+            client.clone(),
+            sessions.to_string(),
+            counts.calls.to_string(),
+            share(counts.of(Outcome::Failure), counts.calls),
+            counts.of(Outcome::Denied).to_string(),
+        ]
+    });
+    table::print(&["agent", "sessions", "calls", "failed", "denied"], rows)
+}
+
 fn section(title: &str) -> failure::Outcome {
     table::print_lines(["", title])
 }
@@ -139,6 +157,9 @@ pub(super) fn json(tally: &Tally) -> Value {
     let tools = tally.tools.iter().map(|(tool, counts, figures)| {
         json!({"tool": tool, "calls": counts.calls, "outcomes": outcomes_json(counts), "duration_ms": figures})
     });
+    let clients = tally.clients.iter().map(|(client, (sessions, counts))| {
+        json!({"client": client, "sessions": sessions, "calls": counts.calls, "outcomes": outcomes_json(counts)})
+    });
     let days = tally.days.iter().map(|(day, of_day)| {
         json!({"day": day, "sessions": of_day.sessions, "prompts": of_day.prompts, "calls": of_day.counts.calls,
             "outcomes": outcomes_json(&of_day.counts)})
@@ -154,6 +175,7 @@ pub(super) fn json(tally: &Tally) -> Value {
         "records": tally.records,
         "calls": tally.total.calls,
         "outcomes": outcomes_json(&tally.total),
+        "clients": clients.collect::<Vec<Value>>(),
         "tools": tools.collect::<Vec<Value>>(),
         "hooks": own_json(tally),
         "slowest": slowest.collect::<Vec<Value>>(),

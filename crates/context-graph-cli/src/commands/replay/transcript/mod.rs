@@ -80,11 +80,7 @@ pub(crate) fn session_of(file: &Path) -> std::io::Result<String> {
 }
 
 /// Plays the transcript in `file`, and returns how many lines were skipped.
-pub(crate) fn play(
-    file: &Path,
-    mut content: impl BufRead,
-    player: &mut dyn EventSink,
-) -> std::io::Result<usize> {
+pub(crate) fn play(file: &Path, content: impl BufRead, player: &mut dyn EventSink) -> std::io::Result<usize> {
     let mut playing = Playing { file, reading: None, skipped: 0, player };
     if is_whole(file) {
         let mut bytes = Vec::new();

@@ -7,9 +7,6 @@ use context_graph_core::audit::{Call, Entry, Happening};
 use super::super::sink::Told;
 use super::ids;
 
-/// The agent of the main thread, unless the client names another.
-pub(super) const MAIN_AGENT: &str = "claude-code";
-
 /// What a frame stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Of<'a> {

@@ -13,6 +13,8 @@ mod wire;
 
 use std::io::Write;
 
+use context_graph_events::agents::Agent;
+
 use super::sink::{Sink, SinkError, Told};
 use crate::visible_json::write_line;
 use attributes::Attributes;
@@ -37,7 +39,7 @@ impl<'a> Otlp<'a> {
 impl Sink for Otlp<'_> {
     fn session(&mut self, told: &Told) -> Result<(), SinkError> {
         let resource = Attributes::default()
-            .text("service.name", frames::MAIN_AGENT)
+            .text("service.name", Agent::of_session(&told.session.snapshot.session_id).name())
             .text("context_graph.project", &told.session.state.project);
         let spans = spans::of_session(told);
         for spans in spans.chunks(SPANS_A_REQUEST) {

@@ -1,11 +1,12 @@
 //! A session as spans.
 
 use context_graph_core::audit::{Call, Entry, EventRuling, Happening, Outcome};
+use context_graph_events::agents::Agent;
 use serde_json::Value;
 
 use super::super::sink::Told;
 use super::attributes::Attributes;
-use super::frames::{Frame, Frames, MAIN_AGENT, Of, times};
+use super::frames::{Frame, Frames, Of, times};
 use super::ids;
 use super::wire::{ERROR, INTERNAL, Span, SpanEvent, Status, nanoseconds};
 
@@ -28,16 +29,19 @@ pub(super) fn of_session(told: &Told) -> Vec<Span> {
 fn of_frame(told: &Told, frame: &Frame<'_>, all: &[Frame<'_>], trace_id: &str) -> Span {
     let conversation =
         Attributes::default().text("gen_ai.conversation.id", &told.session.snapshot.session_id);
+    let client = Agent::of_session(&told.session.snapshot.session_id);
+    // Other clients use several providers and do not name theirs.
+    let provider = (client == Agent::ClaudeCode).then_some("anthropic");
     let invoked = |agent: Attributes, name: &str| {
         agent
             .text("gen_ai.operation.name", "invoke_agent")
-            .text("gen_ai.provider.name", "anthropic")
+            .maybe("gen_ai.provider.name", provider)
             .text("gen_ai.agent.name", name)
     };
     let (name, attributes) = match frame.of {
         Of::Session => ("session".to_owned(), session_attributes(told, conversation)),
         Of::Prompt(id) => {
-            let agent = frame.agent_type.unwrap_or(MAIN_AGENT);
+            let agent = frame.agent_type.unwrap_or(client.name());
             let prompt = frame.happenings.iter().find(|happening| happening.event == "UserPromptSubmit");
             let attributes = invoked(conversation, agent)
                 .text("context_graph.prompt_id", id)
