@@ -12,6 +12,19 @@ pub fn counted(number: impl TryInto<u64>, one: &str, more: &str) -> String {
     }
 }
 
+/// A whole number with something between its thousands.
+pub fn grouped(number: u64, between: char) -> String {
+    let digits = number.to_string();
+    let mut told = String::with_capacity(2 * digits.len());
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            told.push(between);
+        }
+        told.push(digit);
+    }
+    told
+}
+
 /// The text on one line, without control characters, escape sequences and invisible characters, at most `max`
 /// characters.
 ///
@@ -171,6 +184,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        let told = [0, 999, 1000, 1_234_567].map(|number| grouped(number, ','));
+        assert_eq!(told, ["0", "999", "1,000", "1,234,567"]);
+    }
 
     #[test]
     fn escapes_tags_and_line_breaks_do_not_get_through() {

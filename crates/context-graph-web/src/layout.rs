@@ -2,6 +2,7 @@
 
 use context_graph_core::audit::Outcome;
 use context_graph_core::gwt::ic_monitor::ICLevel;
+use context_graph_events::words::grouped;
 use maud::{DOCTYPE, Markup, html};
 
 /// The pages in the navigation.
@@ -159,15 +160,7 @@ pub(crate) fn figure(value: Markup, name: &str) -> Markup {
 
 /// A whole number with spaces between thousands.
 pub(crate) fn number(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
+    grouped(value, '\u{202f}')
 }
 
 /// A number and the name of what it counts.
@@ -219,14 +212,6 @@ pub(crate) fn copyable(label: &str, text: Markup) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(
-            [0, 999, 1000, 1_234_567].map(number),
-            ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]
-        );
-    }
 
     #[test]
     fn a_path_is_told_by_its_end() {
