@@ -4,7 +4,7 @@ use context_graph_core::audit::Outcome;
 use context_graph_core::session::{Counters, Session};
 use context_graph_events::agents::Agent;
 pub(crate) use context_graph_events::words::counted;
-use context_graph_events::words::{name, tame};
+use context_graph_events::words::{grouped, name, tame};
 use context_graph_storage::store::Counts;
 
 /// The results of a session's calls. Each call is counted once, by its id or as the audit matches it.
@@ -96,10 +96,14 @@ pub(crate) fn lasted(session: &Session) -> String {
     }
 }
 
+/// The client's `other`, which every session without a terminal ends with. Its status is an error, but nothing went wrong.
+pub(crate) const NO_REASON: &str = "no reason given";
+
 /// How a session ended, with the client's reason; `None` if it goes on.
 pub(crate) fn ended(session: &Session) -> Option<String> {
     let end = session.state.end?;
     Some(match session.state.end_reason.as_deref() {
+        Some("other") if !end.stated => NO_REASON.to_owned(),
         Some(reason) if !reason.is_empty() => format!("{} ({})", end.status, name(reason)),
         _ => end.status.to_string(),
     })
@@ -107,15 +111,7 @@ pub(crate) fn ended(session: &Session) -> Option<String> {
 
 /// A number with separated thousands.
 pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut told = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            told.push(',');
-        }
-        told.push(digit);
-    }
-    told
+    grouped(number, ',')
 }
 
 /// The first part of a session's id, enough to type. Ids from other agents begin with the agent's name.
@@ -137,12 +133,6 @@ mod tests {
     fn one_thing_is_no_plural() {
         let told = [0_u64, 1, 2].map(|number| counted(number, "crisis", "crises"));
         assert_eq!(told, ["0 crises", "1 crisis", "2 crises"]);
-    }
-
-    #[test]
-    fn thousands_stand_apart() {
-        let told = [0, 999, 1000, 1_234_567].map(super::thousands);
-        assert_eq!(told, ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

@@ -65,7 +65,8 @@ fn sessions_of_this_project_are_taken_in_once_and_marked() {
     let first = place.run(&["import"]);
     assert_eq!(first.code, 0, "{first:?}");
     assert!(
-        first.stdout.contains("imported 1 session, ") && first.stdout.contains("1 session belong"),
+        first.stdout.contains("imported 1 session, ")
+            && first.stdout.contains("1 session left out, of other projects"),
         "{first:?}"
     );
     let sessions = list(&place, &[]);
@@ -153,7 +154,7 @@ fn rollouts_of_codex_and_chats_of_gemini_are_taken_in_as_their_hooks_would_have_
     let log = place.run(&["audit", "log", "--json", "--tool", "Bash"]).stdout;
     assert_eq!(log.matches("wc -l pears.txt").count(), 3, "{log}");
     let again = place.run(&["import"]);
-    assert!(again.stdout.contains("3 sessions were there already"), "{again:?}");
+    assert!(again.stdout.contains("3 sessions already there"), "{again:?}");
     let shown = place.run(&["replay", place.home().join(".codex/sessions").to_str().unwrap()]);
     assert!(shown.code == 0 && shown.stdout.contains("count the pears"), "{shown:?}");
 }

@@ -114,8 +114,8 @@ fn told(tally: &Tally) -> Vec<String> {
         counted(tally.records, "record", "records")
     )];
     for (count, why) in [
-        (tally.known, "were there already"),
-        (tally.elsewhere, "belong to other projects (--all-projects takes them in)"),
+        (tally.known, "already there"),
+        (tally.elsewhere, "left out, of other projects (--all-projects takes them in)"),
     ] {
         if count > 0 {
             lines.push(format!("{} {why}", sessions(count)));

@@ -129,7 +129,7 @@ pub(crate) fn explain(records: &dyn Records, id: &str, seq: u64) -> Answer<Marku
 fn seen_now(explanation: &Explanation) -> Markup {
     html! {
         section { h2 { "What the call would do" }
-            @if explanation.effects.is_empty() { p.muted { "Nothing to files, secrets or the network that can be told from it." } }
+            @if explanation.effects.is_empty() { p.muted { "No effect on files, secrets or the network was found." } }
             ul.effects { @for effect in &explanation.effects { li { (effect) } } }
         }
         section.decisions { h2 { "What the rules say now" }

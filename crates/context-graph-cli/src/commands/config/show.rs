@@ -82,7 +82,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             let about = it.about.get("description").and_then(Value::as_str).unwrap_or_default();
             vec![it.key.clone(), it.value.to_string(), it.origin.words(), about.to_owned()]
         });
-        table::print(&["key", "value", "from", "what it is"], rows)?;
+        table::print_dropping(&["key", "value", "from", "what it is"], &["what it is", "from"], "", rows)?;
     }
     if let Some(words) = trust::words(files.standing()) {
         terminal::complain(words);

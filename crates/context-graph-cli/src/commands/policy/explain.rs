@@ -94,7 +94,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
             let seen = seen(effects);
             lines.extend(seen.iter().map(|line| format!("  {line}")));
             if seen.is_empty() {
-                lines.push("  nothing to files, secrets or the network that can be told from it".to_owned());
+                lines.push("  no effect on files, secrets or the network was found".to_owned());
             }
         }
         None => lines.push("  this event is no tool call that could be looked into".to_owned()),

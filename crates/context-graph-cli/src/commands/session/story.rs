@@ -1,10 +1,11 @@
 //! One event of a session, as a line.
 
-use context_graph_core::session::{Dream, EventRecord, EventsLost, dream_of, waiting_texts};
+use context_graph_core::session::{DREAM_EVENT, Dream, EventRecord, EventsLost, dream_of, waiting_texts};
+use context_graph_events::claude_code::ExitReason;
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Value, json};
 
-use crate::summary::{counted, duration};
+use crate::summary::{NO_REASON, counted, duration};
 use crate::time;
 
 /// How much of a text is shown on a line.
@@ -44,6 +45,11 @@ impl Line {
         object
     }
 
+    /// Dreams are told by `consciousness`.
+    pub(super) fn is_dream(&self) -> bool {
+        self.event == DREAM_EVENT
+    }
+
     pub(super) fn to_text(&self) -> String {
         let agent = if self.agent_id.is_some() { "  ↳ " } else { "" };
         format!(
@@ -61,6 +67,9 @@ fn subject(event: &Event) -> String {
         Event::SessionStart(p) => p.source.to_string(),
         Event::SessionEnd(p) => match p.duration_ms() {
             Some(ms) => format!("{} ({}) after {}", p.status(), p.reason, duration(ms)),
+            None if p.stated_status().is_none() && p.reason == ExitReason::Unspecified => {
+                NO_REASON.to_owned()
+            }
             None => format!("{} ({})", p.status(), p.reason),
         },
         Event::UserPromptSubmit(p) => short(&p.prompt),
