@@ -56,6 +56,10 @@ fn a_session_has_a_title_wherever_it_is_named_and_its_id_may_be_short() {
         &["session", "show", "0198"],
         &["session", "status", "0198c1de"],
         &["audit", "trace", "0198"],
+        &["audit", "log"],
+        &["audit", "stats"],
+        &["audit", "show", "t1"],
+        &["consciousness", "status"],
     ] {
         let run = place.run(args);
         assert!(run.code == 0 && run.stdout.contains("rename the parser module"), "{args:?}: {run:?}");
@@ -104,13 +108,14 @@ fn the_log_says_how_much_it_leaves_out() {
     let place = worked_in();
     let some = place.run(&["audit", "log", "--limit", "2"]).stdout;
     assert_eq!(some.lines().last(), Some("2 of 5, --all for the rest"), "{some}");
+    // Below the entries there is a blank line, and one for the session.
     let most = place.run(&["audit", "log"]).stdout;
-    assert!(most.lines().count() == 5 && !most.contains("PostToolBatch"), "{most}");
+    assert!(most.lines().count() == 5 + 2 && !most.contains("PostToolBatch"), "{most}");
     let all = place.run(&["audit", "log", "--all"]).stdout;
-    assert!(all.lines().count() == 6 && all.contains("PostToolBatch"), "{all}");
+    assert!(all.lines().count() == 6 + 2 && all.contains("PostToolBatch"), "{all}");
     let calls = place.run(&["audit", "log", "--tool", "bash", "--limit", "1"]).stdout;
     assert_eq!(calls.lines().last(), Some("1 of 3, --all for the rest"), "tools in any case: {calls}");
-    assert_eq!(place.run(&["audit", "log", "--tool", "BA*"]).stdout.lines().count(), 3);
+    assert_eq!(place.run(&["audit", "log", "--tool", "BA*"]).stdout.lines().count(), 3 + 2);
     assert_eq!(place.run(&["audit", "log", "--text", "nowhere"]).stdout, "no matching entries\n");
 }
 
@@ -128,7 +133,7 @@ fn what_is_longer_than_the_screen_goes_through_the_pager() {
     assert!(run.stdout.lines().all(|line| line.starts_with("paged: ")), "{run:?}");
     assert!(!on_terminal(&place, &["audit", "log", "--limit", "5"], 120, &env).stdout.contains("paged"));
     let none = [("PAGER", "cat")];
-    assert_eq!(on_terminal(&place, &["audit", "log"], 120, &none).stdout.lines().count(), 51);
+    assert_eq!(on_terminal(&place, &["audit", "log"], 120, &none).stdout.lines().count(), 50 + 4);
 }
 
 #[test]
@@ -196,4 +201,91 @@ fn a_rebuild_without_a_store_answers_programs_too() {
     let place = Place::without_upkeep();
     let run = place.run(&["maintain", "--rebuild", "--json"]);
     assert_eq!((run.code, run.json()["records"].as_u64()), (0, Some(0)), "{run:?}");
+}
+
+/// The name of a session of another project.
+const OTHER: &str = "0298c1de-0000-7000-8000-000000000002";
+
+/// A project beside the first, with a session of its own.
+fn beside(place: &Place, env: &[(&str, &std::path::Path)]) -> std::path::PathBuf {
+    let other = place.project().with_file_name("other");
+    std::fs::create_dir(&other).unwrap();
+    for own in [
+        json!({"hook_event_name": "SessionStart", "source": "startup"}),
+        json!({"hook_event_name": "UserPromptSubmit", "prompt": "draw the map"}),
+        json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls maps"}, "tool_use_id": "o1"}),
+        json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "ls maps"}, "tool_use_id": "o1",
+            "tool_response": {"stdout": ""}}),
+        json!({"hook_event_name": "Stop", "stop_hook_active": false}),
+    ] {
+        let mut event = own;
+        event["session_id"] = json!(OTHER);
+        event["transcript_path"] = json!("");
+        event["cwd"] = json!(other);
+        let mut command = place.command(&["hooks", "event"]);
+        command.env("CLAUDE_PROJECT_DIR", &other).current_dir(&other).envs(env.iter().copied());
+        let run = common::send(command, event.to_string().as_bytes());
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    other
+}
+
+#[test]
+fn every_question_can_be_asked_of_all_projects() {
+    let place = worked_in();
+    let other = beside(&place, &[]);
+    for args in [
+        &["session", "list"][..],
+        &["audit", "log"],
+        &["audit", "log", "--session", "0298"],
+        &["audit", "show", "o1"],
+        &["audit", "trace", "0298"],
+        &["session", "show", "0298"],
+        &["session", "status", "0298"],
+        &["consciousness", "status", "0298"],
+    ] {
+        let here = place.run(args);
+        assert!(!here.stdout.contains("draw the map"), "{args:?}: {here:?}");
+        let everywhere = place.run(&[args, &["--all-projects"]].concat());
+        assert!(
+            everywhere.code == 0 && everywhere.stdout.contains("draw the map"),
+            "{args:?}: {everywhere:?}"
+        );
+        let there = place.run(&[args, &["--project", other.to_str().unwrap()]].concat());
+        assert!(there.code == 0 && there.stdout.contains("draw the map"), "{args:?}: {there:?}");
+    }
+    let stats = |more: &[&str]| place.run(&[&["audit", "stats", "--json"], more].concat()).json();
+    assert_eq!((&stats(&[])["calls"], &stats(&["--all-projects"])["calls"]), (&json!(3), &json!(4)));
+    assert_eq!(
+        stats(&["--all-projects"])["slowest"][0]["session_title"],
+        "rename the parser module and mind the tests"
+    );
+    let exported = place.run(&["audit", "export", "--all-projects"]).stdout;
+    assert!(exported.contains("echo ran") && exported.contains("ls maps"), "{exported}");
+    let counted =
+        place.run(&["audit", "sql", "--all-projects", "SELECT count(*) AS n FROM v_sessions"]).stdout;
+    assert!(counted.starts_with(" project") && counted.contains("/other"), "{counted}");
+    let verified = place.run(&["audit", "verify", "--all-projects", "--json"]).stdout;
+    let verified: Value = serde_json::from_str(&verified).unwrap();
+    assert_eq!((&verified["holds"], verified["projects"].as_array().unwrap().len()), (&json!(true), 2));
+    let page = place.project().join("page.html");
+    let report = place.run(&["audit", "report", "0298", "--all-projects", "--html", page.to_str().unwrap()]);
+    assert!(report.code == 0 && report.stdout.contains("draw the map"), "{report:?}");
+}
+
+#[test]
+fn in_a_shared_database_a_question_is_about_one_project() {
+    let place = Place::without_upkeep();
+    let shared = place.home().join("shared");
+    let env = [("CONTEXT_GRAPH_DB_PATH", shared.as_path())];
+    beside(&place, &env);
+    for args in [&["session", "list"][..], &["audit", "log"], &["audit", "stats"]] {
+        let ask = |more: &[&str]| {
+            let mut command = place.command(&[args, more].concat());
+            command.envs(env);
+            common::send(command, b"").stdout
+        };
+        assert!(!ask(&[]).contains("draw the map"), "{args:?}: {}", ask(&[]));
+        assert!(ask(&["--all-projects"]).contains("draw the map"), "{args:?}: {}", ask(&["--all-projects"]));
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
-use super::session::{PlaceArgs, Shelf, look_up};
+use super::session::{ScopeArgs, look_up};
 use crate::config::Config;
 use crate::trust::ProjectFiles;
 use crate::{Environment, explain, table};
@@ -29,7 +29,7 @@ pub(crate) enum ConsciousnessCommands {
 #[derive(Debug, Args)]
 pub(crate) struct WhichArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// Which session, or the beginning of its id [default: the newest]
     session_id: Option<String>,
@@ -56,21 +56,23 @@ pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) ->
 
 /// Reads only the state file, without the database: fast enough for a prompt or a status line.
 fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
-    let environment = environment.in_project(args.place.project.as_deref());
+    let environment = environment.in_project(args.scope.place.project.as_deref());
     // Reading must not create the folder.
-    let is_there = environment.state_place(args.place.db_path.as_deref())?.exists();
+    let is_there = environment.state_place(args.scope.place.db_path.as_deref())?.exists();
     let newest = if is_there { newest_open(args, &environment)? } else { None };
     let Some(session) = newest else {
         return match &args.session_id {
             Some(id) => Err(Failure::session_not_found(id).with_next_step(
                 "only sessions that have not ended are in the cache; `consciousness status` looks further",
             )),
-            None if args.place.json => Err(Failure::new(ErrorCode::SessionNotFound, "no session is open")
-                .with_next_step("`consciousness status` tells of the newest one")),
+            None if args.scope.place.json => {
+                Err(Failure::new(ErrorCode::SessionNotFound, "no session is open")
+                    .with_next_step("`consciousness status` tells of the newest one"))
+            }
             None => table::print_lines(["no session is open"]),
         };
     };
-    if args.place.json {
+    if args.scope.place.json {
         return table::print_json(&measures(&session));
     }
     table::print_lines([line(&session)])
@@ -78,7 +80,7 @@ fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
 
 /// The session in the cache that was written last, of those asked for.
 fn newest_open(args: &WhichArgs, environment: &Environment) -> Result<Option<Session>, Failure> {
-    let sessions = environment.sessions(args.place.db_path.as_deref())?;
+    let sessions = environment.sessions(args.scope.place.db_path.as_deref())?;
     let mut newest: Option<Session> = None;
     for (id, _) in sessions.folder().live_sessions()? {
         let wanted = args.session_id.as_ref().is_none_or(|wanted| id.starts_with(wanted.as_str()));
@@ -93,12 +95,12 @@ fn newest_open(args: &WhichArgs, environment: &Environment) -> Result<Option<Ses
 }
 
 fn status(StatusArgs { which: args, all }: &StatusArgs, environment: &Environment) -> Outcome {
-    let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
+    let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };
     let session = shelf.view(&id)?.session;
     let likeness = shelf.likeness(&session)?;
-    if args.place.json {
+    if args.scope.place.json {
         let mut object = measures(&session);
         object["likeness"] = json!(likeness);
         return table::print_json(&object);
@@ -106,7 +108,7 @@ fn status(StatusArgs { which: args, all }: &StatusArgs, environment: &Environmen
     let state = ConsciousnessState::from_snapshot(&session.snapshot);
     let ic = session.classification();
     let mut lines = vec![
-        format!("session            {} ({})", session.snapshot.session_id, session.state.lifecycle),
+        format!("session            {} ({})", shelf.told(&id), session.state.lifecycle),
         format!("continuity (IC)    {:.2}  {}: alignment with what the session is for", ic.value, ic.level),
         format!("integration        {:.2}  synchrony of the thirteen views", state.integration),
         format!(
@@ -150,11 +152,11 @@ fn meaning(quadrant: JohariQuadrant) -> &'static str {
 }
 
 fn explain(args: &WhichArgs, environment: &Environment) -> Outcome {
-    let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
+    let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };
     let session = shelf.view(&id)?.session;
-    if args.place.json {
+    if args.scope.place.json {
         let mut object = explain::to_json(&session);
         object["session_id"] = json!(session.snapshot.session_id);
         return table::print_json(&object);
@@ -164,14 +166,14 @@ fn explain(args: &WhichArgs, environment: &Environment) -> Outcome {
 
 /// What the model would be told if its context were lost now.
 fn inject(args: &WhichArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment)?;
-    let session = shelf.view(&shelf.find(args.session_id.as_deref())?)?.session;
-    let environment = environment.in_project(args.place.project.as_deref());
+    let (shelf, id) = args.scope.open(environment)?.find(args.session_id.as_deref())?;
+    let session = shelf.view(&id)?.session;
+    let environment = environment.in_project(args.scope.place.project.as_deref());
     let config = Config::in_force(&ProjectFiles::of(&environment))
         .map_err(|error| Failure::usage(error.to_string()))?;
     let max = config.inject.max_characters;
     let text = session.tell_digest(max, "").unwrap_or_else(|| session.tell_state());
-    if args.place.json {
+    if args.scope.place.json {
         return table::print_json(&json!({"context_injection": text}));
     }
     table::print_lines(text.lines())

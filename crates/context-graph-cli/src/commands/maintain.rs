@@ -7,14 +7,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use context_graph_storage::Store;
 use context_graph_storage::paths::Held;
-use context_graph_storage::sessions::{Limits, Pruned};
+use context_graph_storage::sessions::{Limits, Pruned, Sessions};
 use serde_json::{Value, json};
 
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
 use crate::config::Config;
+use crate::progress::Progress;
 use crate::summary::counted;
 use crate::trust::ProjectFiles;
 use crate::{Environment, clock, table, terminal, upkeep};
@@ -80,15 +82,30 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         sessions.folder().tidy()?;
         let now_ms = clock::now_ms();
         let mut store = sessions.store(now_ms)?;
-        put_away = sessions.put_away_silent(&mut store, SILENT_FOR, now_ms)?;
+        let mut progress = Progress::new("storing silent sessions");
+        let silent = sessions
+            .put_away_silent(&mut store, SILENT_FOR, now_ms, &mut |done, of| progress.tell(done, of))?;
+        put_away = silent.iter().map(|id| (id.clone(), title_of(&sessions, store.as_ref(), id))).collect();
         if let Some(store) = &store {
             // If the configuration cannot be read, we do not know how much to keep, so we keep everything.
             match Config::in_force(&ProjectFiles::of(&environment)) {
-                Ok(config) => pruned = sessions.prune(store, limits(&config, now_ms), now_ms)?,
+                Ok(config) => {
+                    progress = Progress::new("removing old sessions");
+                    let told = &mut |done, of| progress.tell(done, of);
+                    pruned = sessions.prune(store, limits(&config, now_ms), now_ms, told)?;
+                }
                 Err(error) => terminal::complain(&format!("nothing is pruned: {error}")),
             }
             // So that the next search is fast.
-            while store.learn_words(now_ms - SILENT_MS)? > 0 {}
+            progress = Progress::new("indexing words");
+            let (of, mut done) = (store.unlearned()?, 0);
+            loop {
+                match store.learn_words(now_ms - SILENT_MS)? {
+                    0 => break,
+                    learned => done += learned,
+                }
+                progress.tell(done, of.max(done));
+            }
         }
         sessions.shorten_heads();
         upkeep::note(&folder);
@@ -97,9 +114,11 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     }
     if args.json {
         let pruned: Vec<Value> = pruned.iter().map(as_json).collect();
+        let put_away: Vec<&String> = put_away.iter().map(|(id, _)| id).collect();
         return table::print_json(&json!({"put_away": put_away, "pruned": pruned}));
     }
-    let mut lines: Vec<String> = put_away.iter().map(|id| format!("put away {id}")).collect();
+    let mut lines: Vec<String> =
+        put_away.iter().map(|(id, title)| format!("put away {id} {title}")).collect();
     lines.extend(pruned.iter().map(|gone| {
         let records = counted(gone.records, "record", "records");
         format!("removed {}: {records}, because of its {}", gone.session_id, gone.why.as_str())
@@ -110,6 +129,10 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         lines.push("nothing to do".to_owned());
     }
     table::print_lines(lines)
+}
+
+fn title_of(sessions: &Sessions, store: Option<&Store>, id: &str) -> String {
+    sessions.view(store, id).ok().flatten().map(|view| view.session.title()).unwrap_or_default()
 }
 
 fn limits(config: &Config, now_ms: i64) -> Limits {

@@ -36,18 +36,28 @@ pub const UPKEEP_STAMP: &str = "maintained";
 
 impl Sessions {
     /// Removes what exceeds `limits`. An open session stays, however old it is.
-    pub fn prune(&self, store: &Store, limits: Limits, now_ms: i64) -> Result<Vec<Pruned>> {
+    pub fn prune(
+        &self,
+        store: &Store,
+        limits: Limits,
+        now_ms: i64,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Vec<Pruned>> {
         let mut pruned = Vec::new();
         if let Some(not_before_ms) = limits.not_before_ms {
             let query = SessionQuery { until_ms: Some(not_before_ms - 1), ..self.own() };
-            for entry in store.list_sessions(&query)? {
+            let old = store.list_sessions(&query)?;
+            for (done, entry) in (0..).zip(&old) {
+                progress(done, old.len() as u64);
                 self.prune_one(store, &entry.session_id, now_ms, Why::Age, &mut pruned)?;
             }
         }
         if let Some(max_bytes) = limits.max_bytes
             && store.sizes()?.1 > max_bytes
         {
-            for entry in store.list_sessions(&self.own())?.iter().rev() {
+            let all = store.list_sessions(&self.own())?;
+            for (done, entry) in (0..).zip(all.iter().rev()) {
+                progress(done, all.len() as u64);
                 self.prune_one(store, &entry.session_id, now_ms, Why::Size, &mut pruned)?;
                 if store.sizes()?.1 <= max_bytes {
                     break;
@@ -86,9 +96,13 @@ impl Sessions {
         store: &mut Option<Store>,
         silent_for: Duration,
         now_ms: i64,
+        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<String>> {
         let mut put_away = Vec::new();
-        for (session_id, _) in self.folder.live_sessions()? {
+        let live = self.folder.live_sessions()?;
+        let of = live.len() as u64;
+        for (done, (session_id, _)) in (0..).zip(live) {
+            progress(done, of);
             if self.silence(&session_id)?.is_some_and(|silence| silence >= silent_for)
                 && self.put_away(store, &session_id, now_ms)?
             {

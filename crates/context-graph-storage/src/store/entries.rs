@@ -23,6 +23,8 @@ pub struct Filter {
     pub sessions: Option<Vec<String>>,
     /// Clients of the sessions.
     pub clients: Vec<Agent>,
+    /// A project, by its root; where several share a store.
+    pub project: Option<String>,
     /// Tools; `mcp__github__*` matches a prefix.
     pub tools: Vec<String>,
     /// Events; for a call, any of its events.
@@ -328,6 +330,10 @@ impl Asked {
             }
         }
         self.of_clients(&filter.clients);
+        if let Some(project) = &filter.project {
+            self.sql.push_str(" AND s.project = ?");
+            self.given.push(project.clone().into());
+        }
         let is_one_of =
             |column: &'static str| move |wanted: &str| (format!("{column} = ?"), wanted.to_owned());
         self.any(&filter.tools, |tool| ("x.tool GLOB ?".to_owned(), in_any_case(&name_pattern(tool))));

@@ -123,6 +123,8 @@ pub struct Counting<'a> {
     pub span: Span,
     /// Only these sessions.
     pub sessions: Option<&'a [String]>,
+    /// Only this project, by its root; where several share a store.
+    pub project: Option<&'a str>,
     /// Without these sessions.
     pub passed_over: &'a [String],
     /// How many of the slowest calls to keep.
@@ -187,7 +189,7 @@ impl Store {
 
 impl Tally {
     /// Adds the counts of other sessions.
-    fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.records += other.records;
         self.total.join(&other.total);
@@ -250,6 +252,10 @@ fn place(connection: &Connection, counting: &Counting<'_>) -> rusqlite::Result<S
     let mut conditions = vec!["TRUE".to_owned()];
     if let Some(named) = counting.sessions {
         conditions.push(format!("x.session IN ({})", list(named)?));
+    }
+    if let Some(project) = counting.project {
+        let project = project.replace('\'', "''");
+        conditions.push(format!("x.session IN (SELECT number FROM sessions WHERE project = '{project}')"));
     }
     if !counting.passed_over.is_empty() {
         conditions.push(format!("x.session NOT IN ({})", list(counting.passed_over)?));
@@ -414,8 +420,13 @@ mod tests {
             let snapshot = SessionIdentitySnapshot::with_timestamp(format!("s{number}"), number * 80_000_000);
             store.commit_fold(&FoldBatch { records, ..FoldBatch::of(snapshot) }).unwrap();
         }
-        let counting =
-            Counting { span: Span::default(), sessions: None, passed_over: &["s4".to_owned()], top: 3 };
+        let counting = Counting {
+            span: Span::default(),
+            sessions: None,
+            project: None,
+            passed_over: &["s4".to_owned()],
+            top: 3,
+        };
         let day_of: DayOf<'_> = &|at_ms| u32::try_from(at_ms / 86_400_000).unwrap();
         let (mut by_one, mut by_all) = (Tally::default(), Tally::default());
         store.count(&counting, None, day_of, &mut by_one).unwrap();

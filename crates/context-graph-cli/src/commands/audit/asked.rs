@@ -8,7 +8,7 @@ use context_graph_events::{EventName, Verb};
 use context_graph_storage::store::Filter;
 
 use crate::commands::failure::Failure;
-use crate::commands::session::Shelf;
+use crate::commands::session::{Shelf, Shelves};
 use crate::commands::span::SpanArgs;
 
 /// Which entries.
@@ -59,6 +59,14 @@ pub(crate) struct AskedArgs {
 }
 
 impl AskedArgs {
+    /// What was typed, checked; what it means in each project.
+    pub(crate) fn understand_in(&self, shelves: &Shelves) -> Result<Vec<Filter>, Failure> {
+        let anything = Self { session: Vec::new(), ..self.clone() };
+        let named = sessions_in(&self.session, shelves)?;
+        let filter = |(shelf, sessions)| Ok(Filter { sessions, ..anything.understand(shelf)? });
+        shelves.iter().zip(named).map(filter).collect()
+    }
+
     /// Checks the options and turns them into a filter.
     pub(crate) fn understand(&self, opened: &Shelf) -> Result<Filter, Failure> {
         let (since_ms, until_ms) = self.span.moments()?;
@@ -71,6 +79,7 @@ impl AskedArgs {
         Ok(Filter {
             sessions: sessions(&self.session, opened)?,
             clients: self.client.clone(),
+            project: opened.only.clone().filter(|_| self.session.is_empty()),
             tools: self.tool.clone(),
             events: self.event.clone(),
             without_events: Vec::new(),
@@ -88,7 +97,7 @@ impl AskedArgs {
 }
 
 /// The sessions that were named; `None` if none was.
-pub(super) fn sessions(named: &[String], shelf: &Shelf) -> Result<Option<Vec<String>>, Failure> {
+fn sessions(named: &[String], shelf: &Shelf) -> Result<Option<Vec<String>>, Failure> {
     if named.is_empty() {
         return Ok(None);
     }
@@ -100,6 +109,23 @@ fn client(name: &str) -> Result<Agent, String> {
         let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
         format!("it is one of {}", names.join(", "))
     })
+}
+
+/// Which of the sessions that were named each project has; nothing where none was named. Each must be in one of them.
+pub(super) fn sessions_in(named: &[String], shelves: &Shelves) -> Result<Vec<Option<Vec<String>>>, Failure> {
+    let mut found = vec![(!named.is_empty()).then(Vec::new); shelves.iter().len()];
+    for id in named {
+        let mut tried: Vec<_> = shelves.iter().map(|shelf| shelf.find(Some(id))).collect();
+        if tried.iter().all(Result::is_err) {
+            return tried.remove(0).map(|_| found);
+        }
+        for (sessions, id) in found.iter_mut().zip(tried) {
+            if let (Some(sessions), Ok(id)) = (sessions, id) {
+                sessions.push(id);
+            }
+        }
+    }
+    Ok(found)
 }
 
 pub(crate) fn outcome(name: &str) -> Result<Outcome, String> {

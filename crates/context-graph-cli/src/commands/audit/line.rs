@@ -6,10 +6,11 @@ use context_graph_storage::store::EntryRow;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::commands::session::Label;
 use crate::terminal::{self, Colour};
 use crate::{summary, time};
 
-/// From this width on, there is room for handles.
+/// From this many columns on there is room for times.
 const NARROW: usize = 80;
 /// From this width on, there is room for dates.
 const WIDE: usize = 100;
@@ -30,11 +31,13 @@ impl Line {
     }
 
     /// The entry as JSON.
-    pub(super) fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self, of_session: &Label) -> Value {
         let mut object = json!({
             "kind": if self.0.is_call { "call" } else { "event" },
             "at_ms": self.0.at_ms,
             "session_id": self.0.session_id,
+            "session_title": of_session.title,
+            "project": of_session.project,
             "client": Agent::of_session(&self.0.session_id).name(),
             "seq": self.0.seq,
             "seqs": self.0.seqs,
@@ -64,8 +67,8 @@ impl Line {
         object
     }
 
-    /// The entry for people, cut to the width of the terminal. On a narrow one the date becomes short, and
-    /// then the handle is dropped, so that there is room for what was done and how it ended.
+    /// The entry for people, cut to the width of their terminal. On a narrow one the date is short and then the time
+    /// goes, so that there is room for what was done and how it ended; the handle stays, by which the rest is found.
     pub(super) fn to_text(&self, width: Option<usize>, now_ms: i64) -> String {
         let ended = match (self.0.outcome, self.0.duration_ms.or(self.0.between_ms)) {
             (Some(Outcome::Success), Some(ms)) => summary::duration(ms),
@@ -85,7 +88,7 @@ impl Line {
         let handle = handle(&self.0.session_id, self.0.seq);
         let short = || format!("{:<11}", time::local_short(self.0.at_ms, now_ms));
         let columns = match width.unwrap_or(usize::MAX) {
-            0..NARROW => format!("{}  {:<11}  {ended:>8}", short(), self.0.name),
+            0..NARROW => format!("{handle:<11}  {:<11}  {ended:>8}", self.0.name),
             NARROW..WIDE => format!("{}  {handle:<13}  {:<13}  {ended:>11}", short(), self.0.name),
             WIDE.. => {
                 format!("{}  {handle:<13}  {:<19}  {ended:>11}", time::local(self.0.at_ms), self.0.name)
@@ -141,10 +144,9 @@ mod tests {
         for now_ms in [0, 400 * 86_400_000] {
             for width in [60, 79, 80, 99, 100, 200] {
                 let text = line.to_text(Some(width), now_ms);
-                for part in ["Bash", "failure", "cargo test --all"] {
+                for part in ["01234567:7", "Bash", "failure", "cargo test --all"] {
                     assert!(text.contains(part), "{width}: {text}");
                 }
-                assert_eq!(text.contains("01234567:7"), width >= NARROW, "{width}: {text}");
             }
         }
         assert!(line.to_text(None, 0).starts_with("19"), "a file gets the date");

@@ -1,15 +1,17 @@
 //! `audit log`
 
 use clap::Args;
+use context_graph_core::session::DREAM_EVENT;
 use context_graph_storage::sessions::Trail;
-use context_graph_storage::store::SessionQuery;
+use context_graph_storage::store::{EntryRow, SessionQuery};
 use serde_json::Value;
 
 use super::asked::AskedArgs;
 use super::follow;
 use super::line::Line;
-use crate::commands::failure::Outcome;
-use crate::commands::session::{NONE_YET, PlaceArgs, Shelf};
+use crate::commands::failure::{Failure, Outcome};
+use crate::commands::session::{NONE_YET, ScopeArgs, Shelves};
+use crate::terminal::Colour;
 use crate::{Environment, clock, summary, table, terminal};
 
 /// List what happened, newest last: each tool call once, and every other event
@@ -19,12 +21,12 @@ use crate::{Environment, clock, summary, table, terminal};
 #[command(after_help = "Examples:\n  \
     context-graph audit log --tool Bash --outcome failure --since 1d\n  \
     context-graph audit log --path src/main.rs --tool Edit,Write\n  \
-    context-graph audit log --verdict deny,ask --json\n  \
+    context-graph audit log --verdict deny,ask --all-projects\n  \
     context-graph audit log --text \"connection refused\" --limit 10\n  \
     context-graph audit log --follow")]
 pub(crate) struct LogArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     #[command(flatten)]
     asked: AskedArgs,
@@ -33,7 +35,7 @@ pub(crate) struct LogArgs {
     #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
     limit: usize,
 
-    /// All of them, with the records of batches that are otherwise left out
+    /// All of them, with the records of batches and dreams that are otherwise left out
     #[arg(long, conflicts_with = "limit")]
     all: bool,
 
@@ -48,31 +50,46 @@ pub(crate) struct LogArgs {
 const MOST_COUNTED: usize = 10_000;
 
 pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
-    let shelf = match Shelf::open(&args.place, environment) {
+    let as_json = args.scope.place.json;
+    let shelves = match args.scope.open(environment) {
         Err(failure) if failure.is_nothing_there() && !args.follow => {
-            return if args.place.json { print(&[], None, true) } else { table::print_lines([NONE_YET]) };
+            return if as_json {
+                table::print_json(&Value::Array(Vec::new()))
+            } else {
+                table::print_lines([NONE_YET])
+            };
         }
-        shelf => shelf?,
+        shelves => shelves?,
     };
-    let mut asked = args.asked.understand(&shelf)?;
-    if asked.events.is_empty() && !args.all && !args.place.json {
+    let mut asked = args.asked.understand_in(&shelves)?;
+    if args.asked.event.is_empty() && !args.all && !as_json {
         // A batch only repeats what its calls already show.
-        asked.without_events.push("PostToolBatch".to_owned());
+        for asked in &mut asked {
+            asked.without_events.extend(["PostToolBatch", DREAM_EVENT].map(str::to_owned));
+        }
     }
     let limit = if args.limit == 0 || args.all { usize::MAX } else { args.limit };
     if args.follow {
-        return follow::run(&shelf, &asked, limit, args.place.json);
+        return follow::run(&shelves, &asked, limit, as_json);
     }
-    let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
-    let lines: Vec<Line> = trail.entries(&asked, limit)?.into_iter().map(Line).collect();
-    if lines.is_empty() && !args.place.json {
-        let any = SessionQuery { limit: Some(1), ..SessionQuery::default() };
-        let is_empty = shelf.sessions.list(shelf.store.as_ref(), &any)?.is_empty();
-        return table::print_lines([if is_empty { NONE_YET } else { "no matching entries" }]);
+    let (mut rows, mut trails): (Vec<EntryRow>, _) = (Vec::new(), Vec::new());
+    for (shelf, asked) in shelves.iter().zip(&asked) {
+        let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+        rows.extend(trail.entries(asked, limit)?);
+        trails.push(trail);
     }
-    let is_cut = lines.len() >= limit && asked.needles.is_empty() && !args.place.json;
-    let most = limit.max(MOST_COUNTED);
-    let count = if is_cut { trail.count_entries(&asked, most.saturating_add(1))? } else { 0 };
+    rows.sort_by(|a, b| a.order().cmp(&b.order()));
+    rows.drain(..rows.len().saturating_sub(limit));
+    let lines: Vec<Line> = rows.into_iter().map(Line).collect();
+    if lines.is_empty() && !as_json {
+        return table::print_lines([if is_empty(&shelves)? { NONE_YET } else { "no matching entries" }]);
+    }
+    let (mut count, most) = (0, limit.max(MOST_COUNTED));
+    if lines.len() >= limit && args.asked.text.is_empty() && !as_json {
+        for (trail, asked) in trails.iter().zip(&asked) {
+            count += trail.count_entries(asked, most.saturating_add(1))?;
+        }
+    }
     let shown = u64::try_from(lines.len()).unwrap_or(u64::MAX);
     let rest = (count > shown).then(|| {
         let most = most as u64;
@@ -80,14 +97,36 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
         let count = summary::thousands(count.min(most));
         format!("{} of {more}{count}, --all for the rest", summary::thousands(shown))
     });
-    print(&lines, rest, args.place.json)
+    print(&shelves, &lines, rest, as_json)
 }
 
-fn print(lines: &[Line], rest: Option<String>, as_json: bool) -> Outcome {
+fn is_empty(shelves: &Shelves) -> Result<bool, Failure> {
+    for shelf in shelves.iter() {
+        let any = SessionQuery { limit: Some(1), project: shelf.only.clone(), ..SessionQuery::default() };
+        if !shelf.sessions.list(shelf.store.as_ref(), &any)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn print(shelves: &Shelves, lines: &[Line], rest: Option<String>, as_json: bool) -> Outcome {
+    let labels = shelves.labels(lines.iter().map(|line| line.0.session_id.as_str()));
     if as_json {
-        return table::print_json(&lines.iter().map(Line::to_json).collect::<Vec<Value>>().into());
+        let told = lines.iter().map(|line| line.to_json(&labels[&line.0.session_id]));
+        return table::print_json(&told.collect::<Vec<Value>>().into());
     }
     let (width, now_ms) = (terminal::width(), clock::now_ms());
-    let lines = lines.iter().map(|line| line.to_text(width, now_ms));
-    table::page(&lines.chain(rest).map(|line| line + "\n").collect::<String>())
+    let mut text: String = lines.iter().map(|line| line.to_text(width, now_ms) + "\n").collect();
+    // Each session by its title, once: in every line there would be no room for the rest.
+    let legend = shelves.legend(&labels);
+    let legend =
+        legend.iter().map(|line| terminal::painted(&terminal::fit(line, width), Colour::Grey) + "\n");
+    let legend: String = legend.collect();
+    if !legend.is_empty() {
+        text.push('\n');
+        text.push_str(&legend);
+    }
+    text.extend(rest.map(|line| format!("\n{line}\n")));
+    table::page(&text)
 }

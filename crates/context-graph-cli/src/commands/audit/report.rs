@@ -11,7 +11,7 @@ use crate::commands::dashboard;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::new_file::NewFile;
-use crate::commands::session::{PlaceArgs, Shelf};
+use crate::commands::session::ScopeArgs;
 use crate::table;
 
 /// Write a session as one page, to attach to a pull request
@@ -22,7 +22,7 @@ use crate::table;
 #[command(after_help = "Example:\n  context-graph audit report 7a604c52 --html session.html")]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// Which session, or the beginning of its id [default: the newest]
     session_id: Option<String>,
@@ -37,17 +37,20 @@ pub(crate) struct ReportArgs {
 }
 
 pub(super) fn run(args: &ReportArgs, environment: &Environment) -> Outcome {
-    let id = Shelf::open(&args.place, environment)?.find(args.session_id.as_deref())?;
-    let (project, db_path) = (args.place.project.as_deref(), args.place.db_path.as_deref());
-    let page = dashboard::report(environment, project, db_path, &id)?;
+    let (shelf, id) = args.scope.open(environment)?.find(args.session_id.as_deref())?;
+    let place = &args.scope.place;
+    let project = if shelf.is_shared { place.project.clone() } else { Some(shelf.sessions.project().into()) };
+    let page = dashboard::report(environment, project.as_deref(), place.db_path.as_deref(), &id)?;
     let (new_file, mut file) = NewFile::create(&args.html, args.force)?;
     file.write_all(page.as_bytes()).map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", args.html.display()))
             .with_next_step("see that there is room on the disk")
     })?;
     new_file.place()?;
-    if args.place.json {
+    if args.scope.place.json {
         return table::print_json(&json!({"output": args.html, "session_id": id, "bytes": page.len()}));
     }
-    table::print_lines([format!("{}: session {id}, {} KB", args.html.display(), page.len().div_ceil(1024))])
+    let told =
+        format!("{}: session {}, {} KB", args.html.display(), shelf.told(&id), page.len().div_ceil(1024));
+    table::print_lines([told])
 }

@@ -8,7 +8,7 @@ use context_graph_core::audit::Entry;
 use serde_json::json;
 
 use crate::commands::failure::{Failure, Outcome};
-use crate::commands::session::{PlaceArgs, Shelf};
+use crate::commands::session::{ScopeArgs, Shelf};
 use crate::{Environment, table};
 
 /// Show a tool call from the asking to the answer
@@ -18,7 +18,7 @@ use crate::{Environment, table};
     context-graph audit show 7a604c52:42 --json")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// The call's `tool_use_id` or the beginning of it, or `SESSION:NUMBER` as `audit log` prints it
     id: String,
@@ -29,23 +29,24 @@ pub(crate) struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment).map_err(Failure::of_what_was_named)?;
-    let entries = find::find(&shelf, &args.id)?;
-    if args.place.json {
+    let shelves = args.scope.open(environment).map_err(Failure::of_what_was_named)?;
+    let (shelf, entries) = find::find_in(&shelves, &args.id)?;
+    if args.scope.place.json {
         return match entries.as_slice() {
             [entry] => table::print_json(&json!(entry)),
             entries => table::print_json(&json!(entries)),
         };
     }
-    table::print_lines(told(&entries, args.full))
+    table::print_lines(told(shelf, &entries, args.full))
 }
 
 /// The entries with this id or handle, for people.
 pub(crate) fn pages(shelf: &Shelf, id: &str, full: bool) -> Result<Vec<String>, Failure> {
-    Ok(told(&find::find(shelf, id)?, full))
+    Ok(told(shelf, &find::find(shelf, id)?, full))
 }
 
-fn told(entries: &[Entry], full: bool) -> Vec<String> {
-    let pages: Vec<Vec<String>> = entries.iter().map(|entry| page::of(entry, full)).collect();
+fn told(shelf: &Shelf, entries: &[Entry], full: bool) -> Vec<String> {
+    let of_session = |id: &str| shelf.told(id);
+    let pages: Vec<Vec<String>> = entries.iter().map(|entry| page::of(entry, &of_session, full)).collect();
     pages.join(&String::new())
 }

@@ -10,14 +10,15 @@ use serde_json::{Map, Value};
 
 use super::export::Row;
 use crate::commands::failure::{Failure, Outcome};
-use crate::commands::session::{PlaceArgs, Shelf};
+use crate::commands::session::{ScopeArgs, Shelves};
 use crate::visible_json::visible;
 use crate::{Environment, table};
 
 /// Ask the store in SQL, read-only
 ///
 /// The views `v_sessions`, `v_calls` and `v_decisions` stay as they are from version to version; docs/store.md has
-/// their columns. What an open session did since its last turn is not stored yet.
+/// their columns. What an open session did since its last turn is not stored yet. With `--all-projects` each project is asked
+/// by itself, and its rows begin with its folder.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     context-graph audit sql \"SELECT tool, count(*) FROM v_calls GROUP BY tool ORDER BY 2 DESC\"\n  \
@@ -25,7 +26,7 @@ use crate::{Environment, table};
     context-graph audit sql \"SELECT rule, count(*) FROM v_decisions WHERE verdict = 'deny' GROUP BY rule\" --json")]
 pub(crate) struct SqlArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// One SELECT
     query: String,
@@ -54,16 +55,18 @@ enum Format {
 const MAX_TABLE_BYTES: usize = 16 << 20;
 
 pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
-    let mut shelf = Shelf::open(&args.place, environment)?;
-    let Some(store) = &mut shelf.store else { return Err(Failure::no_sessions()) };
+    let mut shelves = args.scope.open(environment)?;
+    if shelves.iter().all(|shelf| shelf.store.is_none()) {
+        return Err(Failure::no_sessions());
+    }
     let at_most = Duration::from_secs(args.timeout);
-    let format = if args.place.json { Format::Json } else { args.format };
+    let format = if args.scope.place.json { Format::Json } else { args.format };
     if format != Format::Table {
         let mut out = BufWriter::new(io::stdout().lock());
         let mut columns = Vec::new();
         let mut written = Ok(());
         let mut rows = 0_u64;
-        let asked = store.ask(&args.query, at_most, &mut |answer| {
+        let asked = ask(&mut shelves, &args.query, at_most, &mut |answer| {
             written = match answer {
                 Answer::Columns(names) => {
                     columns = names;
@@ -83,8 +86,7 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
         if let Err(error) = asked {
             // After half an answer, no second one may follow.
             let _ = out.flush();
-            let failure = Failure::from(error);
-            return Err(if rows > 0 { failure.answered() } else { failure });
+            return Err(if rows > 0 { error.answered() } else { error });
         }
         let end = match format {
             Format::Json if rows == 0 => &b"[]\n"[..],
@@ -99,7 +101,7 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
         };
     }
     let (mut heading, mut rows, mut letters) = (Vec::new(), Vec::new(), 0);
-    store.ask(&args.query, at_most, &mut |answer| {
+    ask(&mut shelves, &args.query, at_most, &mut |answer| {
         match answer {
             Answer::Columns(names) => heading = names,
             Answer::Row(cells) => {
@@ -116,6 +118,40 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
     }
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
     table::print(&heading, rows)
+}
+
+/// Asks each project. Of several, rows begin with the project's folder, under the heading of the first.
+fn ask(
+    shelves: &mut Shelves,
+    query: &str,
+    at_most: Duration,
+    told: &mut dyn FnMut(Answer) -> ControlFlow<()>,
+) -> Result<(), Failure> {
+    let are_several = shelves.iter().len() > 1;
+    let (mut is_first, mut is_over) = (true, false);
+    for shelf in &mut shelves.0 {
+        let project = shelf.sessions.project();
+        let Some(store) = shelf.store.as_mut().filter(|_| !is_over) else { continue };
+        store.ask(query, at_most, &mut |answer| {
+            let answer = match answer {
+                Answer::Columns(_) if !std::mem::replace(&mut is_first, false) => {
+                    return ControlFlow::Continue(());
+                }
+                Answer::Columns(names) if are_several => {
+                    Answer::Columns([vec!["project".to_owned()], names].concat())
+                }
+                Answer::Row(mut cells) if are_several => {
+                    cells.insert(0, Cell::Text(project.clone()));
+                    Answer::Row(cells)
+                }
+                answer => answer,
+            };
+            let next = told(answer);
+            is_over = next.is_break();
+            next
+        })?;
+    }
+    Ok(())
 }
 
 fn text(cell: &Cell) -> String {

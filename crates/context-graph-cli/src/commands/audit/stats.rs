@@ -11,9 +11,9 @@ use clap::Args;
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{Counting, Span};
 
-use super::asked;
+use super::asked::sessions_in;
 use crate::commands::failure::Outcome;
-use crate::commands::session::{NONE_YET, PlaceArgs, Shelf};
+use crate::commands::session::{NONE_YET, ScopeArgs};
 use crate::commands::span::SpanArgs;
 use crate::{Environment, table};
 
@@ -25,7 +25,7 @@ use crate::{Environment, table};
     context-graph audit stats --session 7a604c52 --json")]
 pub(crate) struct StatsArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// Of these sessions, by id or its beginning
     #[arg(long, value_name = "ID", value_delimiter = ',')]
@@ -48,29 +48,48 @@ pub(crate) struct StatsArgs {
 }
 
 pub(super) fn run(args: &StatsArgs, environment: &Environment) -> Outcome {
-    let shelf = match Shelf::open(&args.place, environment) {
-        Err(failure) if failure.is_nothing_there() && !args.place.json => {
+    let as_json = args.scope.place.json;
+    let shelves = match args.scope.open(environment) {
+        Err(failure) if failure.is_nothing_there() && !as_json => {
             return table::print_lines([NONE_YET]);
         }
-        shelf => shelf?,
+        shelves => shelves?,
     };
     let (since_ms, until_ms) = args.span.moments()?;
-    let named = asked::sessions(&args.session, &shelf)?;
-    let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+    let named = sessions_in(&args.session, &shelves)?;
     let span = Span { since_ms, until_ms };
-    let counting = Counting { span, sessions: named.as_deref(), passed_over: &[], top: args.top };
-    let tally = gather::tally(&trail, &counting)?;
+    let (mut trails, mut counting) = (Vec::new(), Vec::new());
+    for (shelf, named) in shelves.iter().zip(&named) {
+        trails.push(Trail::open(&shelf.sessions, shelf.store.as_ref())?);
+        counting.push(Counting {
+            span,
+            sessions: named.as_deref(),
+            project: shelf.only.as_deref().filter(|_| named.is_none()),
+            passed_over: &[],
+            top: args.top,
+        });
+    }
+    let tally = gather::tally(&trails, &counting)?;
     if args.hooks {
-        let files = hooks::transcripts(&shelf, &args.transcripts, named.as_deref())?;
+        let mut files = Vec::new();
+        for (shelf, named) in shelves.iter().zip(&named) {
+            files.extend(hooks::transcripts(shelf, &args.transcripts, named.as_deref())?);
+        }
+        // Those that were named are the same for every project.
+        files.sort();
+        files.dedup();
         let costs = hooks::read(&files, span)?;
-        if args.place.json {
+        if as_json {
             table::print_json(&report::hooks_json(&tally, &costs))
         } else {
             report::print_hooks(&tally, &costs, files.len())
         }
-    } else if args.place.json {
-        table::print_json(&report::json(&tally))
     } else {
-        report::print(&tally)
+        let labels = shelves.labels(tally.slowest.iter().map(|slow| slow.session_id.as_str()));
+        if as_json {
+            table::print_json(&report::json(&tally, &labels))
+        } else {
+            report::print(&tally, &labels)
+        }
     }
 }

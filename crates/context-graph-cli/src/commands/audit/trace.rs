@@ -4,12 +4,14 @@ mod draw;
 mod lanes;
 
 use clap::Args;
+use context_graph_core::audit::Entry;
+use context_graph_core::session::DREAM_EVENT;
 use serde_json::json;
 
 use super::show::find::entries;
 use crate::Environment;
 use crate::commands::failure::Outcome;
-use crate::commands::session::{PlaceArgs, look_up};
+use crate::commands::session::{ScopeArgs, look_up};
 use crate::{table, terminal, time};
 
 /// The width without a terminal.
@@ -22,7 +24,7 @@ const WIDTH: usize = 120;
     context-graph audit trace 7a604c52 --calls")]
 pub(crate) struct TraceArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// Which session, or the beginning of its id [default: the newest]
     session_id: Option<String>,
@@ -37,16 +39,17 @@ pub(crate) struct TraceArgs {
 }
 
 pub(super) fn run(args: &TraceArgs, environment: &Environment) -> Outcome {
-    let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
+    let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };
     let mut entries = entries(&shelf, &id)?;
     if args.calls {
-        entries.retain(|entry| matches!(entry, context_graph_core::audit::Entry::Call(_)));
+        entries.retain(|entry| matches!(entry, Entry::Call(_)));
     }
-    if args.place.json {
+    if args.scope.place.json {
         return table::print_json(&json!({"session_id": id, "entries": entries}));
     }
+    entries.retain(|entry| !matches!(entry, Entry::Event(happening) if happening.event == DREAM_EVENT));
     let width = args.width.or_else(terminal::width).unwrap_or(WIDTH);
     let mut lines = vec![format!("session {}", shelf.told(&id))];
     lines.extend(entries.first().map(|entry| format!("from {}", time::local(entry.at_ms()))));

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
-use crate::commands::session::{PlaceArgs, Shelf};
-use crate::commands::team::verify as verify_team;
+use crate::commands::session::{PlaceArgs, ScopeArgs, Shelf};
+use crate::commands::team::{Compared, verify as verify_team};
 use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal, time};
@@ -29,23 +29,24 @@ use copy::HeadsCopy;
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 it holds, 2 it does not.\n\nExamples:\n  \
                         context-graph audit verify\n  \
+                        context-graph audit verify --all-projects\n  \
                         context-graph audit verify --acknowledge\n  \
                         context-graph audit verify --team\n  \
                         context-graph audit verify --heads ~/heads.jsonl --json")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// Compare with the heads written down in this file [default: the configuration's `audit.heads_file`]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "all_projects")]
     heads: Option<PathBuf>,
 
     /// Say that you know of the losses that it names: that goes on record, and from then on they are no failure
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all_projects")]
     acknowledge: bool,
 
     /// Compare with what was pushed to the team: a record that was changed since is named
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all_projects")]
     team: bool,
 }
 
@@ -59,57 +60,111 @@ struct Findings {
     first_break: Option<Break>,
 }
 
+/// What was found in a project, and where the team's copy differs.
+struct Checked {
+    findings: Findings,
+    team: Option<Compared>,
+}
+
 pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
     if args.acknowledge {
         refuse_to_agents("say that a loss is known")?;
     }
-    let copy = HeadsCopy::read(args.heads.as_deref(), args.acknowledge, &place(args, environment))?;
-    let shelf = open(args, environment)?;
+    let places = args.scope.places(environment)?;
+    let [place] = places.as_slice() else { return each(&places, args, environment) };
+    let checked = check(place, args, environment)?;
+    if args.scope.place.json {
+        table::print_json(&checked.as_json())?;
+    } else {
+        table::print_lines(checked.told())?;
+    }
+    checked.failure().map_or(Ok(()), |failure| Err(failure.answered()))
+}
+
+/// Every project for itself. That one does not hold does not keep the others from being looked at.
+fn each(places: &[PlaceArgs], args: &VerifyArgs, environment: &Environment) -> Outcome {
+    let (mut told, mut failed) = (Vec::new(), None);
+    for place in places {
+        let project = place.project.as_deref().map(|root| root.to_string_lossy()).unwrap_or_default();
+        let (object, lines, failure) = match check(place, args, environment) {
+            Err(failure) if failure.is_nothing_there() => continue,
+            Err(failure) => (
+                json!({"holds": false, "error": failure.to_string()}),
+                vec![failure.to_string()],
+                Some(failure),
+            ),
+            Ok(checked) => (checked.as_json(), checked.told(), checked.failure()),
+        };
+        failed = failed.or(failure);
+        if args.scope.place.json {
+            let mut object = object;
+            object["project"] = json!(project);
+            told.push(object);
+        } else {
+            let lines = lines.iter().map(|line| format!("  {line}"));
+            table::print_lines([project.into_owned()].into_iter().chain(lines))?;
+        }
+    }
+    if args.scope.place.json {
+        table::print_json(&json!({"holds": failed.is_none(), "projects": told}))?;
+    }
+    failed.map_or(Ok(()), |failure| Err(failure.answered()))
+}
+
+fn check(place: &PlaceArgs, args: &VerifyArgs, environment: &Environment) -> Result<Checked, Failure> {
+    let inner = environment.in_project(place.project.as_deref());
+    let copy = HeadsCopy::read(args.heads.as_deref(), args.acknowledge, &inner)?;
+    let shelf = open(place, environment)?;
     let mut findings = look_and_tell(&shelf, copy.as_ref())?;
     if args.acknowledge {
         acknowledge(&shelf, &findings.losses, copy.as_ref())?;
         // Acknowledging changes the store, so look again.
-        findings = look_and_tell(&open(args, environment)?, copy.as_ref())?;
+        findings = look_and_tell(&open(place, environment)?, copy.as_ref())?;
     }
-    let team = args.team.then(|| verify_team(&args.place, &shelf, environment)).transpose()?;
-    if args.place.json {
-        let mut object = as_json(&findings);
-        if let Some(team) = &team {
-            object["team"] = json!({"sessions": team.sessions, "first_break": team.first_break});
-        }
-        table::print_json(&object)?;
-    } else {
-        let compared = team
-            .as_ref()
-            .map(|team| format!("compared with the team: {}", counted(team.sessions, "session", "sessions")));
-        table::print_lines(told(&findings).into_iter().chain(compared))?;
-    }
-    let changed = team.and_then(|team| team.first_break);
-    match findings.first_break {
-        None if changed.is_some() => Err(Failure::new(ErrorCode::Corruption, changed.unwrap_or_default())
-            .with_next_step("the team's copy is the older one: its lead can look at it there")
-            .answered()),
-        None => Ok(()),
-        Some(found) => {
-            Err(Failure::new(ErrorCode::Corruption, format!("the record does not hold: {}", line(&found)))
-                .with_next_step(next_step(&findings.losses))
-                .answered())
-        }
-    }
+    let team = args.team.then(|| verify_team(place, &shelf, environment)).transpose()?;
+    Ok(Checked { findings, team })
 }
 
-fn place(args: &VerifyArgs, environment: &Environment) -> Environment {
-    environment.in_project(args.place.project.as_deref())
+impl Checked {
+    fn as_json(&self) -> Value {
+        let mut object = as_json(&self.findings);
+        if let Some(team) = &self.team {
+            object["team"] = json!({"sessions": team.sessions, "first_break": team.first_break});
+        }
+        object
+    }
+
+    fn told(&self) -> Vec<String> {
+        let compared = self
+            .team
+            .as_ref()
+            .map(|team| format!("compared with the team: {}", counted(team.sessions, "session", "sessions")));
+        told(&self.findings).into_iter().chain(compared).collect()
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        let changed = self.team.as_ref().and_then(|team| team.first_break.clone());
+        match &self.findings.first_break {
+            None => changed.map(|changed| {
+                Failure::new(ErrorCode::Corruption, changed)
+                    .with_next_step("the team's copy is the older one: its lead can look at it there")
+            }),
+            Some(found) => Some(
+                Failure::new(ErrorCode::Corruption, format!("the record does not hold: {}", line(found)))
+                    .with_next_step(next_step(&self.findings.losses)),
+            ),
+        }
+    }
 }
 
 /// Opens the sessions to check. If a known project's state is gone, that must be reported too.
-fn open(args: &VerifyArgs, environment: &Environment) -> Result<Shelf, Failure> {
-    let inner = place(args, environment);
-    let state = inner.state_place(args.place.db_path.as_deref())?;
+fn open(place: &PlaceArgs, environment: &Environment) -> Result<Shelf, Failure> {
+    let inner = environment.in_project(place.project.as_deref());
+    let state = inner.state_place(place.db_path.as_deref())?;
     if !state.exists() && StateFolder::is_known(&state, inner.user_folder()?)? {
-        return Shelf::open_or_create(&args.place, environment);
+        return Shelf::open_or_create(place, environment);
     }
-    Shelf::open(&args.place, environment)
+    Shelf::open(place, environment)
 }
 
 fn next_step(losses: &[Loss]) -> &'static str {

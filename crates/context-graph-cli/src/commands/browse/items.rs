@@ -1,11 +1,13 @@
 //! The items of the list, and where they come from.
 
+use std::path::PathBuf;
+
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{EntryRow, Filter, SessionQuery};
 
 use crate::commands::audit::show;
 use crate::commands::failure::Failure;
-use crate::commands::session::{self, PlaceArgs, Shelf};
+use crate::commands::session::{self, PlaceArgs, ScopeArgs, Shelf};
 use crate::{Environment, clock, summary, terminal, time};
 
 /// More than anybody scrolls through; `audit log` has the rest.
@@ -30,6 +32,8 @@ pub(super) struct Item {
     pub(super) note: String,
     pub(super) title: String,
     pub(super) is_bad: bool,
+    /// Its project's root, where another one may be meant than the one around.
+    pub(super) root: Option<PathBuf>,
 }
 
 impl Item {
@@ -45,22 +49,37 @@ pub(super) trait Source {
     fn text(&self, item: &Item, is_full: bool) -> Vec<String>;
 }
 
-/// The sessions and calls of a project.
+/// The records of the projects that are looked at.
 pub(super) struct Records<'e> {
-    place: PlaceArgs,
+    scope: ScopeArgs,
     environment: &'e Environment,
 }
 
 impl<'e> Records<'e> {
-    pub(super) fn new(place: PlaceArgs, environment: &'e Environment) -> Self {
-        Self { place, environment }
+    pub(super) fn new(scope: ScopeArgs, environment: &'e Environment) -> Self {
+        Self { scope, environment }
     }
 
     /// Sessions and calls, newest first.
     pub(super) fn items(&self) -> Result<Vec<Item>, Failure> {
-        let opened = Shelf::open(&self.place, self.environment)?;
+        let shelves = self.scope.open(self.environment)?;
+        let mut items = Vec::new();
+        for shelf in shelves.iter() {
+            items.extend(self.items_of(shelf)?);
+        }
+        items.sort_by_key(|item| std::cmp::Reverse(item.at_ms));
+        Ok(items)
+    }
+
+    fn items_of(&self, opened: &Shelf) -> Result<Vec<Item>, Failure> {
         let now_ms = clock::now_ms();
-        let query = SessionQuery { limit: Some(MOST_SESSIONS), ..SessionQuery::default() };
+        let root =
+            (self.scope.all_projects && !opened.is_shared).then(|| PathBuf::from(opened.sessions.project()));
+        let query = SessionQuery {
+            limit: Some(MOST_SESSIONS),
+            project: opened.only.clone(),
+            ..SessionQuery::default()
+        };
         let mut items = Vec::new();
         for entry in opened.sessions.list(opened.store.as_ref(), &query)? {
             let session = opened.view(&entry.session_id)?.session;
@@ -73,17 +92,21 @@ impl<'e> Records<'e> {
                 note: summary::counted(session.state.counters.calls(), "call", "calls"),
                 title: terminal::plain(&session.title(), false),
                 is_bad: session.classification().crisis_triggered,
+                root: root.clone(),
             });
         }
-        let calls = Filter { tools: vec!["*".to_owned()], ..Filter::default() };
+        let calls = Filter { tools: vec!["*".to_owned()], project: opened.only.clone(), ..Filter::default() };
         let calls = Trail::open(&opened.sessions, opened.store.as_ref())?.entries(&calls, MOST_CALLS)?;
-        items.extend(calls.iter().map(|row| call(row, now_ms)));
-        items.sort_by_key(|item| std::cmp::Reverse(item.at_ms));
+        items.extend(calls.iter().map(|row| Item { root: root.clone(), ..call(row, now_ms) }));
         Ok(items)
     }
 
     fn lines(&self, item: &Item, is_full: bool) -> Result<Vec<String>, Failure> {
-        let opened = Shelf::open(&self.place, self.environment)?;
+        let place = match &item.root {
+            Some(root) => PlaceArgs { project: Some(root.clone()), ..PlaceArgs::default() },
+            None => self.scope.place.clone(),
+        };
+        let opened = Shelf::open(&place, self.environment)?;
         match item.kind {
             Kind::Session => session::story_of(&opened, &item.id, if is_full { 0 } else { 20 }),
             Kind::Call => show::pages(&opened, &item.id, is_full),
@@ -114,5 +137,6 @@ fn call(row: &EntryRow, now_ms: i64) -> Item {
         note,
         title: terminal::plain(&format!("{} {}", row.name, row.subject), false),
         is_bad: matches!(row.outcome, Some(Outcome::Failure | Outcome::Denied | Outcome::Interrupted)),
+        root: None,
     }
 }

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::{Failure, Outcome};
-use super::session::{NONE_YET, PlaceArgs};
+use super::session::{NONE_YET, PlaceArgs, ScopeArgs};
 use super::{DB_PATH_HELP, project_folder};
 use crate::{Environment, table};
 use items::Records;
@@ -38,6 +38,10 @@ pub(crate) struct BrowseArgs {
 
     #[arg(long, value_name = "PATH", help = DB_PATH_HELP)]
     db_path: Option<PathBuf>,
+
+    /// All projects of yours that have sessions, not only this one
+    #[arg(long, conflicts_with = "project")]
+    all_projects: bool,
 }
 
 pub(crate) fn run(args: &BrowseArgs, environment: &Environment) -> Outcome {
@@ -48,7 +52,7 @@ pub(crate) fn run(args: &BrowseArgs, environment: &Environment) -> Outcome {
     }
     let place =
         PlaceArgs { project: args.project.clone(), db_path: args.db_path.clone(), ..PlaceArgs::default() };
-    let records = Records::new(place, environment);
+    let records = Records::new(ScopeArgs { place, all_projects: args.all_projects }, environment);
     let items = match records.items() {
         Err(failure) if failure.is_nothing_there() => Vec::new(),
         items => items?,

@@ -27,6 +27,7 @@ fn item(kind: Kind, id: &str, title: &str) -> Item {
         when,
         note,
         title: title.to_owned(),
+        root: None,
         is_bad: kind == Kind::Call,
     }
 }

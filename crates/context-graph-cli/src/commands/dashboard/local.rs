@@ -266,8 +266,14 @@ impl Records for LocalRecords {
             let query = SessionQuery { limit: Some(COST_SESSIONS), ..SessionQuery::default() };
             let newest = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;
             let ids: Vec<String> = newest.into_iter().map(|entry| entry.session_id).collect();
-            let counting = Counting { span: Span::default(), sessions: Some(&ids), passed_over: &[], top: 0 };
-            Ok(gather::tally(&opened.trail(), &counting)?.hooks)
+            let counting = Counting {
+                span: Span::default(),
+                sessions: Some(&ids),
+                project: None,
+                passed_over: &[],
+                top: 0,
+            };
+            Ok(gather::tally(&[opened.trail()], &[counting])?.hooks)
         })?;
         // With several projects, the one with the most runs of an event is shown: percentiles cannot be
         // added.

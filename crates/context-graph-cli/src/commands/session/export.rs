@@ -58,5 +58,6 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
     if args.place.json {
         return table::print_json(&json!({"output": path, "session_id": id, "records": count}));
     }
-    table::print_lines([format!("{}: {id}, {}", path.display(), counted(count, "record", "records"))])
+    let told = format!("{}: {}, {}", path.display(), shelf.told(&id), counted(count, "record", "records"));
+    table::print_lines([told])
 }

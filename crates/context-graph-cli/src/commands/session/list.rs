@@ -5,7 +5,7 @@ use context_graph_core::session::Session;
 use context_graph_storage::store::SessionQuery;
 use serde_json::json;
 
-use super::{NONE_YET, PlaceArgs, Shelf, to_json};
+use super::{NONE_YET, ScopeArgs, to_json};
 use crate::commands::failure::Outcome;
 use crate::commands::span::SpanArgs;
 use crate::summary::Calls;
@@ -14,7 +14,7 @@ use crate::{Environment, clock, summary, table, terminal, time};
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// At most this many; 0 for all
     #[arg(long, default_value_t = 20, value_name = "N")]
@@ -22,50 +22,48 @@ pub(crate) struct ListArgs {
 
     #[command(flatten)]
     span: SpanArgs,
-
-    /// With a database that several projects share: of all of them, not only of this one
-    #[arg(long)]
-    all_projects: bool,
 }
 
 pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
-    let shelf = match Shelf::open(&args.place, environment) {
+    let as_json = args.scope.place.json;
+    let shelves = match args.scope.open(environment) {
         Err(failure) if failure.is_nothing_there() => {
-            return if args.place.json {
-                table::print_json(&json!([]))
-            } else {
-                table::print_lines([NONE_YET])
-            };
+            return if as_json { table::print_json(&json!([])) } else { table::print_lines([NONE_YET]) };
         }
-        shelf => shelf?,
+        shelves => shelves?,
     };
-    let shared = environment
-        .in_project(args.place.project.as_deref())
-        .named_place(args.place.db_path.as_deref())
-        .is_some();
     let (since_ms, until_ms) = args.span.moments()?;
-    let query = SessionQuery {
-        since_ms,
-        until_ms,
+    let limit = (args.limit > 0).then_some(args.limit);
+    let mut found = Vec::new();
+    for shelf in shelves.iter() {
         // The project's own database has only its own sessions and imported ones, so it needs no filter.
-        project: (shared && !args.all_projects).then(|| shelf.sessions.project()),
-        limit: (args.limit > 0).then_some(args.limit),
-    };
-    let mut sessions = Vec::new();
-    for entry in shelf.sessions.list(shelf.store.as_ref(), &query)? {
-        sessions.push(shelf.view(&entry.session_id)?.session);
+        let query = SessionQuery { since_ms, until_ms, project: shelf.only.clone(), limit };
+        let entries = shelf.sessions.list(shelf.store.as_ref(), &query)?;
+        found.extend(entries.into_iter().map(|entry| (shelf, entry)));
     }
-    let calls = shelf.calls(sessions.iter().map(|session| session.snapshot.session_id.as_str()))?;
-    let sessions: Vec<_> = sessions.into_iter().zip(calls).collect();
-    if args.place.json {
+    found.sort_by(|(_, a), (_, b)| (b.timestamp_ms, &b.session_id).cmp(&(a.timestamp_ms, &a.session_id)));
+    found.truncate(limit.unwrap_or(usize::MAX));
+    let mut sessions = Vec::new();
+    for shelf in shelves.iter() {
+        let own = found.iter().filter(|(other, _)| std::ptr::eq(*other, shelf));
+        let ids: Vec<&str> = own.map(|(_, entry)| entry.session_id.as_str()).collect();
+        for (id, calls) in ids.iter().zip(shelf.calls(ids.iter().copied())?) {
+            sessions.push((shelf.view(id)?.session, calls));
+        }
+    }
+    if shelves.are_several() {
+        sessions.sort_by_key(|(session, _)| std::cmp::Reverse(session.snapshot.timestamp_ms));
+    }
+    if as_json {
         let all: Vec<_> = sessions.iter().map(|(session, calls)| to_json(session, *calls)).collect();
         return table::print_json(&all.into());
     }
     if sessions.is_empty() {
-        let is_all = query.since_ms.is_none() && query.until_ms.is_none() && query.project.is_none();
+        let is_all =
+            since_ms.is_none() && until_ms.is_none() && shelves.iter().all(|shelf| shelf.only.is_none());
         return table::print_lines([if is_all { NONE_YET } else { "no sessions that fit" }]);
     }
-    print(&sessions, args.all_projects)
+    print(&sessions, args.scope.all_projects)
 }
 
 fn print(sessions: &[(Session, Calls)], all_projects: bool) -> Outcome {

@@ -7,6 +7,7 @@ mod list;
 mod load;
 mod prune;
 mod save;
+mod scope;
 mod show;
 mod status;
 mod story;
@@ -18,7 +19,8 @@ use context_graph_core::session::Session;
 use context_graph_events::agents::Agent;
 use context_graph_storage::Store;
 use context_graph_storage::sessions::{SessionView, Sessions, Trail};
-use context_graph_storage::store::SessionQuery;
+use context_graph_storage::store::{SessionEntry, SessionQuery};
+pub(crate) use scope::{Label, ScopeArgs, Shelves};
 use serde_json::{Value, json};
 
 use super::failure::{Failure, Outcome, refuse_to_agents};
@@ -89,16 +91,13 @@ pub(crate) const NONE_YET: &str = "this project has no sessions yet: they begin 
 /// The shelf and the id of the session that was meant. If none was named and there is none, people get a
 /// message and the result is `None`; for a program, that is a failure.
 pub(crate) fn look_up(
-    place: &PlaceArgs,
+    scope: &ScopeArgs,
     wanted: Option<&str>,
     environment: &Environment,
 ) -> Result<Option<(Shelf, String)>, Failure> {
-    let found = Shelf::open(place, environment).and_then(|shelf| {
-        let id = shelf.find(wanted)?;
-        Ok((shelf, id))
-    });
+    let found = scope.open(environment).and_then(|shelves| shelves.find(wanted));
     match found {
-        Err(failure) if failure.is_nothing_there() && wanted.is_none() && !place.json => {
+        Err(failure) if failure.is_nothing_there() && wanted.is_none() && !scope.place.json => {
             table::print_lines([NONE_YET]).map(|()| None)
         }
         Err(failure) if wanted.is_some() => Err(failure.of_what_was_named()),
@@ -126,6 +125,10 @@ pub(crate) fn story_of(shelf: &Shelf, id: &str, events: usize) -> Result<Vec<Str
 pub(crate) struct Shelf {
     pub(crate) sessions: Sessions,
     pub(crate) store: Option<Store>,
+    /// Whether several projects may share the database.
+    pub(crate) is_shared: bool,
+    /// The project that questions are about, where the database is shared.
+    pub(crate) only: Option<String>,
 }
 
 impl Shelf {
@@ -143,7 +146,9 @@ impl Shelf {
         let sessions = environment.sessions(place.db_path.as_deref())?;
         sessions.folder().tidy()?;
         let store = sessions.store(clock::now_ms())?;
-        Ok(Self { sessions, store })
+        let is_shared = environment.named_place(place.db_path.as_deref()).is_some();
+        let only = is_shared.then(|| sessions.project());
+        Ok(Self { sessions, store, is_shared, only })
     }
 
     pub(crate) fn view(&self, session_id: &str) -> Result<SessionView, Failure> {
@@ -170,7 +175,9 @@ impl Shelf {
 
     /// Finds the id that was meant: by the whole id or its beginning, or the newest if none is given.
     pub(crate) fn find(&self, wanted: Option<&str>) -> Result<String, Failure> {
-        let Some(wanted) = wanted else { return self.newest()?.ok_or_else(Failure::no_sessions) };
+        let Some(wanted) = wanted else {
+            return self.newest()?.map(|entry| entry.session_id).ok_or_else(Failure::no_sessions);
+        };
         if self.sessions.view(self.store.as_ref(), wanted)?.is_some() {
             return Ok(wanted.to_owned());
         }
@@ -205,10 +212,14 @@ impl Shelf {
         if title.is_empty() { id.to_owned() } else { format!("{id} \u{201c}{title}\u{201d}") }
     }
 
-    fn newest(&self) -> Result<Option<String>, Failure> {
-        let query = SessionQuery { limit: Some(1), ..SessionQuery::default() };
-        let newest = self.sessions.list(self.store.as_ref(), &query)?.into_iter().next();
-        Ok(newest.map(|entry| entry.session_id))
+    /// Sessions' ids with their titles.
+    pub(crate) fn told_all(&self, ids: &[String]) -> Vec<String> {
+        ids.iter().map(|id| self.told(id)).collect()
+    }
+
+    fn newest(&self) -> Result<Option<SessionEntry>, Failure> {
+        let query = SessionQuery { limit: Some(1), project: self.only.clone(), ..SessionQuery::default() };
+        Ok(self.sessions.list(self.store.as_ref(), &query)?.into_iter().next())
     }
 }
 

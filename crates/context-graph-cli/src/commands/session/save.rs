@@ -24,7 +24,7 @@ pub(crate) struct SaveArgs {
 
 pub(super) fn run(args: &SaveArgs, environment: &Environment) -> Outcome {
     let snapshot = read(&read_file_or_stdin(&args.file)?)?;
-    let Shelf { sessions, store } = Shelf::open_or_create(&args.place, environment)?;
+    let Shelf { sessions, store, .. } = Shelf::open_or_create(&args.place, environment)?;
     drop(store);
     sessions.save_identity(&snapshot, clock::now_ms())?;
     let id = snapshot.session_id;

@@ -5,7 +5,7 @@ use context_graph_events::agents::Agent;
 use serde_json::{Value, json};
 
 use super::story::{self, Line};
-use super::{PlaceArgs, Shelf, look_up, summed_up, to_json};
+use super::{ScopeArgs, Shelf, look_up, summed_up, to_json};
 use crate::commands::failure::{Failure, Outcome};
 use crate::summary::counted;
 use crate::{Environment, explain, summary, table, time};
@@ -13,7 +13,7 @@ use crate::{Environment, explain, summary, table, time};
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// Which session, or the beginning of its id [default: the newest]
     session_id: Option<String>,
@@ -36,10 +36,10 @@ fn of_agent(id: &str) -> String {
 }
 
 pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
-    let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
+    let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };
-    if !args.place.json {
+    if !args.scope.place.json {
         return table::print_lines(told(&shelf, &id, args.events, args.explain)?);
     }
     let session = shelf.view(&id)?.session;
@@ -89,6 +89,6 @@ pub(super) fn told(
             counted(skipped, "earlier event", "earlier events")
         ));
     }
-    text.extend(lines.iter().map(Line::to_text));
+    text.extend(lines.iter().filter(|line| !line.is_dream()).map(Line::to_text));
     Ok(text)
 }

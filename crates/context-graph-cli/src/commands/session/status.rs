@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{PlaceArgs, look_up, summed_up, to_json};
+use super::{ScopeArgs, look_up, summed_up, to_json};
 use crate::commands::failure::Outcome;
 use crate::commands::hooks::error::HookError;
 use crate::{Environment, table, time};
@@ -10,7 +10,7 @@ use crate::{Environment, table, time};
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// Which session, or the beginning of its id [default: the newest]
     session_id: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct StatusArgs {
 }
 
 pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
-    let Some((shelf, id)) = look_up(&args.place, args.session_id.as_deref(), environment)? else {
+    let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };
     let session = shelf.view(&id)?.session;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
     if args.fail_in_crisis && ic.crisis_triggered {
         return Err(HookError::CrisisTriggered(ic.value).into());
     }
-    if args.place.json {
+    if args.scope.place.json {
         return table::print_json(&to_json(&session, calls));
     }
     let mut lines = vec![

@@ -21,7 +21,7 @@ use crate::summary::counted;
 use crate::trust::ProjectFiles;
 use crate::{Environment, table, terminal};
 use membership::{Marks, Membership};
-pub(crate) use verify::verify;
+pub(crate) use verify::{Compared, verify};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TeamCommands {

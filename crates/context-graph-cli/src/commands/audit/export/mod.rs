@@ -21,7 +21,7 @@ use super::asked::AskedArgs;
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::new_file::NewFile;
-use crate::commands::session::{PlaceArgs, Shelf};
+use crate::commands::session::ScopeArgs;
 use crate::summary::counted;
 use crate::{Environment, table};
 
@@ -37,7 +37,7 @@ use crate::{Environment, table};
                   context-graph audit export --format otlp-json --output traces.jsonl --session 3f2a")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// What to write
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -50,10 +50,6 @@ pub(crate) struct ExportArgs {
     /// Replace the file if there is one
     #[arg(long, requires = "output")]
     force: bool,
-
-    /// With a database that several projects share: of all of them, not only of this one
-    #[arg(long)]
-    all_projects: bool,
 
     #[command(flatten)]
     asked: AskedArgs,
@@ -79,13 +75,8 @@ impl Format {
 }
 
 pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
-    let shelf = Shelf::open(&args.place, environment)?;
-    let shared = environment
-        .in_project(args.place.project.as_deref())
-        .named_place(args.place.db_path.as_deref())
-        .is_some();
-    let project = (shared && !args.all_projects).then(|| shelf.sessions.project());
-    let mut walk = Walk::new(&shelf, args.asked.understand(&shelf)?, project.as_deref())?;
+    let shelves = args.scope.open(environment)?;
+    let mut walk = Walk::new(&shelves, args.asked.understand_in(&shelves)?)?;
     match &args.output {
         None => to_stdout(args.format, &mut walk),
         Some(path) => {
@@ -135,7 +126,7 @@ fn text_sink<'o>(format: Format, out: &'o mut dyn Write) -> Option<Box<dyn Sink 
 
 /// Reports what was written.
 fn tell(args: &ExportArgs, path: &Path, totals: &Totals) -> Outcome {
-    if args.place.json {
+    if args.scope.place.json {
         return table::print_json(&json!({
             "success": totals.damaged() == 0,
             "output": path.to_string_lossy(),

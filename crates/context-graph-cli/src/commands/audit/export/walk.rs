@@ -12,16 +12,21 @@ use super::Stop;
 use super::sink::{Sink, Told};
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
-use crate::commands::session::Shelf;
+use crate::commands::session::{Shelf, Shelves};
 use crate::progress::Progress;
 use crate::summary::counted;
 
 /// The sessions to export, and which parts of them.
 pub(super) struct Walk<'a> {
+    projects: Vec<Project<'a>>,
+    /// Each with the number of its project, oldest first.
+    sessions: Vec<(usize, SessionEntry)>,
+}
+
+/// A project, and what is asked of it.
+struct Project<'a> {
     shelf: &'a Shelf,
     trail: Trail<'a>,
-    /// Oldest first.
-    sessions: Vec<SessionEntry>,
     asked: Filter,
 }
 
@@ -36,23 +41,22 @@ pub(super) struct Totals {
 }
 
 impl<'a> Walk<'a> {
-    /// Finds the sessions: those that were named, or all of the project, or all if no project is given.
-    pub(super) fn new(shelf: &'a Shelf, asked: Filter, project: Option<&str>) -> Result<Self, Failure> {
-        let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
-        let query = match &asked.sessions {
-            Some(_) => SessionQuery::default(),
+    /// Finds the sessions: those that were named, else all of the projects.
+    pub(super) fn new(shelves: &'a Shelves, asked: Vec<Filter>) -> Result<Self, Failure> {
+        let (mut projects, mut sessions) = (Vec::new(), Vec::new());
+        for (at, (shelf, asked)) in shelves.iter().zip(asked).enumerate() {
             // A session whose last event is older has nothing to export.
-            None => SessionQuery {
-                since_ms: asked.since_ms,
-                project: project.map(str::to_owned),
-                ..SessionQuery::default()
-            },
-        };
-        let mut sessions = shelf.sessions.list(shelf.store.as_ref(), &query)?;
+            let since_ms = asked.since_ms.filter(|_| asked.sessions.is_none());
+            let query = SessionQuery { since_ms, project: asked.project.clone(), ..SessionQuery::default() };
+            let found = shelf.sessions.list(shelf.store.as_ref(), &query)?.into_iter();
+            let is_wanted = |id: &String| asked.sessions.as_ref().is_none_or(|named| named.contains(id));
+            sessions.extend(found.filter(|entry| is_wanted(&entry.session_id)).map(|entry| (at, entry)));
+            let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
+            projects.push(Project { shelf, trail, asked });
+        }
         sessions
-            .retain(|entry| asked.sessions.as_ref().is_none_or(|named| named.contains(&entry.session_id)));
-        sessions.reverse();
-        Ok(Self { shelf, trail, sessions, asked })
+            .sort_by(|(_, a), (_, b)| (a.timestamp_ms, &a.session_id).cmp(&(b.timestamp_ms, &b.session_id)));
+        Ok(Self { projects, sessions })
     }
 
     /// Writes everything. A damaged session is left out and counted.
@@ -62,8 +66,8 @@ impl<'a> Walk<'a> {
         let mut progress = Progress::new("exporting sessions").unless(disturbing);
         let of = self.sessions.len() as u64;
         sink.begin()?;
-        for (done, entry) in (1_u64..).zip(std::mem::take(&mut self.sessions)) {
-            match self.tell(&entry) {
+        for (done, (at, entry)) in (1_u64..).zip(std::mem::take(&mut self.sessions)) {
+            match self.projects[at].tell(&entry) {
                 Ok(Some(told)) => {
                     totals.count(&told);
                     sink.session(&told)?;
@@ -79,10 +83,12 @@ impl<'a> Walk<'a> {
         sink.finish()?;
         Ok(totals)
     }
+}
 
+impl Project<'_> {
     /// A session and the wanted part of it. `None` if that is nothing, or if the session has been removed
     /// since.
-    fn tell(&mut self, entry: &SessionEntry) -> Result<Option<Told>, StorageError> {
+    fn tell(&self, entry: &SessionEntry) -> Result<Option<Told>, StorageError> {
         let everything = is_everything(&self.asked);
         let session_id = entry.session_id.as_str();
         let mut chosen = HashSet::new();

@@ -7,7 +7,7 @@ use context_graph_storage::sessions::Trail;
 
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
-use crate::commands::session::Shelf;
+use crate::commands::session::{Shelf, Shelves};
 
 /// The entries that `wanted` names. There are several if several sessions have a call with this id, such as a
 /// fork and its origin.
@@ -22,6 +22,18 @@ pub(crate) fn find(shelf: &Shelf, wanted: &str) -> Result<Vec<Entry>, Failure> {
     }
     let exact = by_id(shelf, wanted)?;
     if exact.is_empty() { by_beginning(shelf, wanted) } else { Ok(exact) }
+}
+
+/// The same in several projects: in the first that knows of it.
+pub(crate) fn find_in<'s>(shelves: &'s Shelves, wanted: &str) -> Result<(&'s Shelf, Vec<Entry>), Failure> {
+    let mut failed = None;
+    for shelf in shelves.iter() {
+        match find(shelf, wanted) {
+            Ok(found) => return Ok((shelf, found)),
+            Err(failure) => failed = Some(failure),
+        }
+    }
+    Err(failed.unwrap_or_else(|| not_found(wanted)))
 }
 
 pub(crate) fn by_number(shelf: &Shelf, session: &str, seq: u64) -> Result<Entry, Failure> {

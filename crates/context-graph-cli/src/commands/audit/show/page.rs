@@ -9,9 +9,9 @@ use crate::{summary, time};
 /// How many lines of a text are shown by default.
 const LINES: usize = 20;
 
-/// The lines of the page.
-pub(super) fn of(entry: &Entry, full: bool) -> Vec<String> {
-    let mut page = Page { lines: Vec::new(), full };
+/// The entry, ready to be read; its session as `of_session` tells it.
+pub(super) fn of(entry: &Entry, of_session: &dyn Fn(&str) -> String, full: bool) -> Vec<String> {
+    let mut page = Page { lines: Vec::new(), of_session, full };
     match entry {
         Entry::Call(call) => page.call(call),
         Entry::Event(happening) => page.happening(happening),
@@ -19,12 +19,13 @@ pub(super) fn of(entry: &Entry, full: bool) -> Vec<String> {
     page.lines
 }
 
-struct Page {
+struct Page<'a> {
     lines: Vec<String>,
+    of_session: &'a dyn Fn(&str) -> String,
     full: bool,
 }
 
-impl Page {
+impl Page<'_> {
     fn line(&mut self, name: &str, value: &str) {
         if !value.is_empty() {
             self.lines.push(format!("{name:<12}{value}"));
@@ -36,7 +37,7 @@ impl Page {
         self.lines.push(format!("{}: {}", call.outcome.as_str(), why(call)));
         self.lines.push(String::new());
         self.line("id", &call.tool_use_id);
-        self.line("session", &call.session_id);
+        self.line("session", &(self.of_session)(&call.session_id));
         self.line("client", Client::of_session(&call.session_id).title());
         self.line("project", &call.project);
         self.line("folder", &call.cwd);

@@ -28,8 +28,13 @@ pub(crate) struct Tally {
     pub(crate) days: BTreeMap<String, Day>,
 }
 
-pub(crate) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally, StorageError> {
-    let counted = trail.tally(counting, &day_of)?;
+/// Counts, in each of these as is said for it.
+pub(crate) fn tally(trails: &[Trail<'_>], counting: &[Counting<'_>]) -> Result<Tally, StorageError> {
+    let mut counted = context_graph_storage::store::Tally::default();
+    for (trail, counting) in trails.iter().zip(counting) {
+        counted.add(trail.tally(counting, &day_of)?);
+    }
+    let top = counting.iter().map(|counting| counting.top).max().unwrap_or_default();
     let mut tools: Vec<(String, Counts, Figures)> = counted
         .tools
         .into_iter()
@@ -43,7 +48,7 @@ pub(crate) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally,
     hooks.sort_by(|a, b| (b.1.count, &a.0).cmp(&(a.1.count, &b.0)));
     let mut slowest = counted.slowest;
     slowest.sort_by(|a, b| b.cmp(a));
-    slowest.truncate(counting.top);
+    slowest.truncate(top);
     let mut denials = counted.denials;
     if let Some(count) = denials.remove("") {
         denials.insert("(not by a rule of ours)".to_owned(), count);
@@ -56,8 +61,8 @@ pub(crate) fn tally(trail: &Trail<'_>, counting: &Counting<'_>) -> Result<Tally,
         tools,
         hooks,
         slowest,
-        edited: most(counted.edited, counting.top),
-        denials: most(denials, counting.top),
+        edited: most(counted.edited, top),
+        denials: most(denials, top),
         days: counted.days.into_iter().map(|(number, day)| (day_name(number), day)).collect(),
     })
 }

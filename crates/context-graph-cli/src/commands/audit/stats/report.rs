@@ -1,5 +1,7 @@
 //! Prints what was counted, for people and for programs.
 
+use std::collections::BTreeMap;
+
 use context_graph_core::audit::Outcome;
 use context_graph_events::agents::Agent;
 use context_graph_storage::store::Counts;
@@ -10,13 +12,14 @@ use super::gather::Tally;
 use super::hooks::Cost;
 use crate::commands::audit::line::handle;
 use crate::commands::failure;
+use crate::commands::session::Label;
 use crate::{summary, table};
 
 /// The heading for our own hook.
 const OWN: &str = "our hook, by event";
 
 /// Everything except the costs of other hooks.
-pub(super) fn print(tally: &Tally) -> failure::Outcome {
+pub(super) fn print(tally: &Tally, labels: &BTreeMap<String, Label>) -> failure::Outcome {
     let total = &tally.total;
     table::print_lines([format!(
         "{} in {}, {}",
@@ -55,9 +58,10 @@ pub(super) fn print(tally: &Tally) -> failure::Outcome {
             summary::duration(slow.ms.into()),
             handle(&slow.session_id, slow.seq),
             format!("{} {}", slow.tool, slow.subject),
+            labels.get(&slow.session_id).map(|label| label.title.clone()).unwrap_or_default(),
         ]
     });
-    table::print(&["took", "entry", "call"], rows)?;
+    table::print_dropping(&["took", "entry", "call", "session"], &["session", "took"], "", rows)?;
     if !tally.edited.is_empty() {
         section("most edited files")?;
         table::print(&["edits", "file"], counted(&tally.edited))?;
@@ -153,7 +157,7 @@ fn milliseconds(us: u64) -> String {
 }
 
 /// Everything as JSON. Calls are in milliseconds, our hook is in microseconds.
-pub(super) fn json(tally: &Tally) -> Value {
+pub(super) fn json(tally: &Tally, labels: &BTreeMap<String, Label>) -> Value {
     let tools = tally.tools.iter().map(|(tool, counts, figures)| {
         json!({"tool": tool, "calls": counts.calls, "outcomes": outcomes_json(counts), "duration_ms": figures})
     });
@@ -165,7 +169,9 @@ pub(super) fn json(tally: &Tally) -> Value {
             "outcomes": outcomes_json(&of_day.counts)})
     });
     let slowest = tally.slowest.iter().map(|slow| {
-        json!({"entry": handle(&slow.session_id, slow.seq), "tool": slow.tool, "subject": slow.subject, "duration_ms": slow.ms})
+        let title = labels.get(&slow.session_id).map(|label| label.title.as_str()).unwrap_or_default();
+        json!({"entry": handle(&slow.session_id, slow.seq), "session_title": title, "tool": slow.tool,
+            "subject": slow.subject, "duration_ms": slow.ms})
     });
     let named = |counts: &[(String, u64)], key: &str| {
         counts.iter().map(|(what, count)| json!({key: what, "count": count})).collect::<Vec<Value>>()

@@ -1,0 +1,123 @@
+//! Which projects a question is about.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use context_graph_storage::store::SessionEntry;
+
+use super::{PlaceArgs, Shelf};
+use crate::commands::failure::Failure;
+use crate::{Environment, summary, terminal};
+
+/// Which projects, and how to answer.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ScopeArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// All projects of yours that have sessions, not only this one
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) all_projects: bool,
+}
+
+impl ScopeArgs {
+    /// The places of the projects that are meant: one, where a database is shared or only one project is.
+    pub(crate) fn places(&self, environment: &Environment) -> Result<Vec<PlaceArgs>, Failure> {
+        if !self.all_projects || environment.named_place(self.place.db_path.as_deref()).is_some() {
+            return Ok(vec![self.place.clone()]);
+        }
+        let mut roots = environment.known_projects()?;
+        roots.push(environment.project_root().to_path_buf());
+        roots.sort();
+        roots.dedup();
+        Ok(roots.into_iter().map(|root| PlaceArgs { project: Some(root), ..self.place.clone() }).collect())
+    }
+
+    /// Opens what was asked about. A project that cannot be read does not keep the others from answering.
+    pub(crate) fn open(&self, environment: &Environment) -> Result<Shelves, Failure> {
+        if !self.all_projects {
+            return Shelf::open(&self.place, environment).map(|shelf| Shelves(vec![shelf]));
+        }
+        let mut shelves = Vec::new();
+        for place in self.places(environment)? {
+            match Shelf::open(&place, environment) {
+                Ok(opened) => shelves.push(Shelf { only: None, ..opened }),
+                Err(failure) if failure.is_nothing_there() => {}
+                Err(failure) => terminal::complain(&format!("left out: {failure}")),
+            }
+        }
+        if shelves.is_empty() { Err(Failure::no_sessions()) } else { Ok(Shelves(shelves)) }
+    }
+}
+
+/// The sessions of the projects that were asked about; at least one project.
+pub(crate) struct Shelves(pub(crate) Vec<Shelf>);
+
+/// What is said of a session where its id is shown.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Label {
+    pub(crate) title: String,
+    pub(crate) project: String,
+}
+
+impl Shelves {
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Shelf> {
+        self.0.iter()
+    }
+
+    /// Whether more than one project is meant, so that it has to be said which.
+    pub(crate) fn are_several(&self) -> bool {
+        self.0.len() > 1 || self.iter().any(|shelf| shelf.is_shared && shelf.only.is_none())
+    }
+
+    /// The session that was meant, with its shelf: by its id or the beginning of it, or the newest of all.
+    pub(crate) fn find(mut self, wanted: Option<&str>) -> Result<(Shelf, String), Failure> {
+        let (mut found, mut failed): (Option<(usize, SessionEntry)>, _) = (None, None);
+        for (at, shelf) in self.iter().enumerate() {
+            match wanted {
+                None => {
+                    let newest = shelf.newest()?;
+                    let is_newer = |entry: &SessionEntry| {
+                        found.as_ref().is_none_or(|(_, known)| known.timestamp_ms < entry.timestamp_ms)
+                    };
+                    found = newest.filter(is_newer).map(|entry| (at, entry)).or(found);
+                }
+                Some(_) => match shelf.find(wanted) {
+                    Ok(id) => return Ok((self.0.swap_remove(at), id)),
+                    Err(failure) => failed = Some(failure),
+                },
+            }
+        }
+        let (at, entry) = found.ok_or_else(|| failed.unwrap_or_else(Failure::no_sessions))?;
+        Ok((self.0.swap_remove(at), entry.session_id))
+    }
+
+    /// What is said of these sessions.
+    pub(crate) fn labels<'a>(&self, ids: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, Label> {
+        let mut labels = BTreeMap::new();
+        for id in ids {
+            if !labels.contains_key(id) {
+                labels.insert(id.to_owned(), self.label(id));
+            }
+        }
+        labels
+    }
+
+    fn label(&self, id: &str) -> Label {
+        let view = self.iter().find_map(|shelf| shelf.view(id).ok());
+        view.map_or_else(Label::default, |view| Label {
+            title: view.session.title(),
+            project: view.session.state.project,
+        })
+    }
+
+    /// A line for each of these sessions: its id as it is shown elsewhere, its title and, of several projects, which.
+    pub(crate) fn legend(&self, labels: &BTreeMap<String, Label>) -> Vec<String> {
+        let told = labels.iter().filter(|(_, label)| !label.title.is_empty() || self.are_several());
+        told.map(|(id, label)| {
+            let project = if self.are_several() { format!("  {}", label.project) } else { String::new() };
+            terminal::plain(&format!("{}  {}{project}", summary::short_id(id), label.title), false)
+        })
+        .collect()
+    }
+}
