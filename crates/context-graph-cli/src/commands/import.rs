@@ -24,7 +24,7 @@ use crate::summary::counted;
 use crate::{Environment, clock, table, transcript_files};
 
 /// The end reason of imported sessions. It marks them as imported.
-const IMPORTED: &str = "imported";
+pub(crate) const IMPORTED: &str = "imported";
 
 /// Take past sessions in from the transcripts of Claude Code, Codex and Gemini CLI
 #[derive(Debug, Args)]

@@ -4,12 +4,13 @@
 mod codex;
 mod evidence;
 mod trusted;
+mod twice;
 
 use context_graph_events::agents::Agent;
 use context_graph_settings::{AgentClient, Change, Found};
 use serde_json::Value;
 
-use super::finding::{Finding, Level};
+use super::finding::{Finding, Level, Mend};
 use super::{Patient, binary, listed};
 use crate::Environment;
 use crate::commands::init::agents::{call, is_here};
@@ -83,6 +84,10 @@ impl Registered<'_> {
         self.client.agent.name()
     }
 
+    fn mend(&self) -> Mend {
+        Mend::Agent(self.client.agent, self.scope)
+    }
+
     fn init(&self) -> String {
         format!("`context-graph init --agent {}{}`", self.client.agent, self.flag())
     }
@@ -96,6 +101,7 @@ impl Registered<'_> {
             findings.extend(codex::check(self));
         }
         findings.extend(trusted::folder(self));
+        findings.extend(twice::check(self));
         findings.push(evidence::check(self));
         if findings.iter().all(|finding| finding.level == Level::Ok) {
             let file = self.file.path().display();
@@ -155,7 +161,8 @@ impl Registered<'_> {
             let what = format!("{file} differs from what `init` writes: {}", listed(&differing));
             findings.push(Finding::warning(name, what, self.init()));
         }
-        findings
+        // `init` would write all of it anew.
+        findings.into_iter().map(|finding| finding.mended_by(self.mend())).collect()
     }
 
     /// Whether a timeout was probably meant in seconds, although the client counts milliseconds.
@@ -189,6 +196,7 @@ impl Registered<'_> {
                 format!("{} names {program}, and there is no such program", self.file.path().display()),
                 self.init(),
             )
+            .mended_by(self.mend())
         })
     }
 

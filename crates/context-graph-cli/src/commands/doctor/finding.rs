@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use context_graph_events::agents::Agent;
 use serde::Serialize;
 
 use crate::settings_file::Scope;
@@ -23,6 +24,8 @@ pub(crate) enum Level {
 pub(crate) enum Mend {
     /// Update our hooks in these settings.
     Install(Scope),
+    /// Update our hooks in another agent's file.
+    Agent(Agent, Scope),
     /// Make a file or folder private.
     Close(PathBuf),
     /// Keep the state folder out of the repository.

@@ -31,6 +31,10 @@ fn make(patient: &Patient, mend: &Mend) -> Result<String, Failure> {
                 init::bring_up_to_date(&patient.environment, *scope, &patient.program()?, patient.version())?;
             Ok(format!("the hooks in {}", file.display()))
         }
+        Mend::Agent(agent, scope) => {
+            let file = init::agents::bring_up_to_date(&patient.environment, *agent, *scope)?;
+            Ok(format!("the hooks in {}", file.display()))
+        }
         Mend::Close(folder) => {
             let closed = Folder::open(folder).and_then(|folder| folder.close_to_others());
             closed.map_err(|error| failed(folder, &error))?;

@@ -3,13 +3,15 @@
 //! These agents have no settings for one user in one project. What is not shared goes into the user's
 //! settings, for every project.
 
+use std::path::PathBuf;
+
 use clap::ValueEnum;
 use context_graph_events::agents::Agent;
 use context_graph_settings::{AgentClient, Call, Missing};
 use serde_json::json;
 
 use super::heading::Heading;
-use super::uninstall::where_ours_are;
+use super::uninstall::{has_ours as has_ours_in_claudes, where_ours_are};
 use super::{InitArgs, PORTABLE, WhereArgs, done, gates_and_signals, make_state_folder, proceed};
 use crate::commands::doctor;
 use crate::commands::failure::{Failure, Outcome};
@@ -31,6 +33,7 @@ pub(crate) enum AgentChoice {
     Goose,
     Opencode,
     Pi,
+    Amp,
     All,
 }
 
@@ -185,6 +188,33 @@ pub(super) fn name_the_rest(environment: &Environment) {
     }
 }
 
+/// Brings our hooks in an agent's file up to date without asking. A program that is gone is replaced by this one.
+pub(crate) fn bring_up_to_date(
+    environment: &Environment,
+    agent: Agent,
+    scope: Scope,
+) -> Result<PathBuf, Failure> {
+    let client = AgentClient::of(agent)
+        .ok_or_else(|| Failure::usage(format!("{} has no file of ours", agent.title())))?;
+    let file = SettingsFile::of_agent(environment, client, scope);
+    let before = file.read()?;
+    let (named, missing) =
+        before.as_deref().and_then(|text| client.called(text)).map_or((None, None), |(a, b)| (Some(a), b));
+    let is_there = |name: &String| doctor::is_on_the_path(name, environment.project_root());
+    let program = match named.filter(is_there) {
+        Some(program) => program,
+        None if scope == Scope::Project => PORTABLE.to_owned(),
+        None => crate::commands::path_for_settings()?,
+    };
+    let edited = client
+        .install(before.as_deref(), &call(environment, &program, missing))
+        .map_err(|error| file.refused(&error))?;
+    if edited.text != before {
+        file.apply(before.as_deref(), &edited, clock::now_ms())?;
+    }
+    Ok(file.path().to_path_buf())
+}
+
 /// Whether an agent is installed: its folder or its program exists.
 pub(crate) fn is_here(environment: &Environment, client: &AgentClient) -> bool {
     let names = System::here().program_names(client.program);
@@ -226,6 +256,18 @@ fn seen_already(environment: &Environment, client: &AgentClient, scope: Scope) -
     if client.agent != Agent::Copilot || scope != Scope::Project {
         return None;
     }
-    let seen = where_ours_are(environment)?;
-    Some(SettingsFile::new(environment, seen).path().display().to_string())
+    also_run(environment, client.agent).map(|file| file.display().to_string())
+}
+
+/// The settings of Claude Code with hooks of ours that an agent runs as well: Copilot CLI those of the project, Cursor
+/// also the user's.
+pub(crate) fn also_run(environment: &Environment, agent: Agent) -> Option<PathBuf> {
+    let of_project = || where_ours_are(environment);
+    let of_user = || has_ours_in_claudes(environment, Scope::User).then_some(Scope::User);
+    let scope = match agent {
+        Agent::Copilot => of_project(),
+        Agent::Cursor => of_project().or_else(of_user),
+        _ => None,
+    };
+    scope.map(|scope| SettingsFile::new(environment, scope).path().to_path_buf())
 }

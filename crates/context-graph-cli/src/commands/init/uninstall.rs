@@ -128,7 +128,7 @@ pub(super) fn where_ours_are(environment: &Environment) -> Option<Scope> {
     [Scope::Local, Scope::Project].into_iter().find(|scope| has_ours(environment, *scope))
 }
 
-fn has_ours(environment: &Environment, scope: Scope) -> bool {
+pub(super) fn has_ours(environment: &Environment, scope: Scope) -> bool {
     let generated = is_generated(environment.project_root());
     let text = SettingsFile::new(environment, scope).read().ok().flatten();
     text.is_some_and(|text| find_ours_where(&text, &generated).is_ok_and(|found| !found.is_empty()))

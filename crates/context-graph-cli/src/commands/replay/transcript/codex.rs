@@ -14,6 +14,12 @@ pub(super) fn own_id(first: &Map<String, Value>) -> Option<&str> {
     first.get("payload").filter(|_| is_meta)?.get("id")?.as_str().filter(|id| !id.is_empty())
 }
 
+/// The folder that a rollout begins in.
+pub(super) fn own_cwd(first: &Map<String, Value>) -> String {
+    let cwd = first.get("payload").and_then(|payload| payload.get("cwd")?.as_str());
+    cwd.unwrap_or_default().to_owned()
+}
+
 pub(super) struct Reading {
     path: String,
     session_id: String,

@@ -19,6 +19,19 @@ pub(super) fn own_id(first: &Map<String, Value>) -> Option<&str> {
 /// How long the path of a project may be.
 const MAX_PATH: u64 = 8192;
 
+/// The project of a chat, which the folder above those of chats names.
+pub(super) fn project_of(file: &Path) -> String {
+    let root = file.parent().and_then(Path::parent).map(|folder| folder.join(".project_root"));
+    let path = root.and_then(|root| read_regular(&root, MAX_PATH).ok()).unwrap_or_default();
+    String::from_utf8_lossy(&path).trim().to_owned()
+}
+
+/// When a chat began, by its header.
+pub(super) fn started(header: &Map<String, Value>) -> Option<i64> {
+    let time = header.get("startTime")?.clone();
+    moment(&Map::from_iter([("timestamp".to_owned(), time)]))
+}
+
 pub(super) struct Reading {
     path: String,
     cwd: String,
@@ -32,12 +45,9 @@ pub(super) struct Reading {
 
 impl Reading {
     pub(super) fn new(file: &Path) -> Self {
-        // A chat does not name its project. The folder above those of chats does.
-        let root = file.parent().and_then(Path::parent).map(|folder| folder.join(".project_root"));
-        let cwd = root.and_then(|root| read_regular(&root, MAX_PATH).ok()).unwrap_or_default();
         Self {
             path: file.to_string_lossy().into_owned(),
-            cwd: String::from_utf8_lossy(&cwd).trim().to_owned(),
+            cwd: project_of(file),
             session_id: String::new(),
             at_ms: 0,
             calls: BTreeMap::new(),
@@ -125,9 +135,7 @@ impl Reading {
 
 impl Lines for Reading {
     fn events(&mut self, line: &Map<String, Value>) -> Option<Vec<Read>> {
-        let started =
-            line.get("startTime").map(|time| Map::from_iter([("timestamp".to_owned(), time.clone())]));
-        if let Some(at_ms) = moment(started.as_ref().unwrap_or(line)) {
+        if let Some(at_ms) = started(line).or_else(|| moment(line)) {
             self.at_ms = at_ms;
         }
         let payloads = self.payloads(line)?;

@@ -63,9 +63,25 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome
     Ok(())
 }
 
-/// The id that the session of a transcript has, as its hooks give it.
+/// How a transcript of another client begins.
+#[derive(Debug)]
+pub(crate) struct Beginning {
+    /// The session's id, as its hooks give it.
+    pub(crate) session_id: String,
+    /// The session's folder; empty if it is not known.
+    pub(crate) cwd: String,
+    /// When it began.
+    pub(crate) at_ms: i64,
+}
+
+/// The id of a transcript's session, as its hooks give it.
 pub(crate) fn session_of(file: &Path) -> std::io::Result<String> {
     let stem = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(beginning_of(file)?.map_or_else(stem, |beginning| beginning.session_id))
+}
+
+/// How a transcript begins; `None` if it is Claude Code's or unknown.
+pub(crate) fn beginning_of(file: &Path) -> std::io::Result<Option<Beginning>> {
     let mut first = Vec::new();
     let mut opened = BufReader::new(open_regular(file)?);
     if is_whole(file) {
@@ -73,10 +89,17 @@ pub(crate) fn session_of(file: &Path) -> std::io::Result<String> {
     } else {
         opened.by_ref().take(MAX_FIRST).read_until(b'\n', &mut first)?;
     }
-    let Ok(first) = serde_json::from_slice::<Map<String, Value>>(&first) else { return Ok(stem()) };
-    let own = codex::own_id(&first).map(|id| (Agent::Codex, id));
-    let own = own.or_else(|| gemini::own_id(&first).map(|id| (Agent::Gemini, id)));
-    Ok(own.map_or_else(stem, |(agent, id)| format!("{agent}-{id}")))
+    let Ok(first) = serde_json::from_slice::<Map<String, Value>>(&first) else { return Ok(None) };
+    let made = |agent: Agent, id: &str, cwd: String, at_ms: Option<i64>| Beginning {
+        session_id: format!("{agent}-{id}"),
+        cwd,
+        at_ms: at_ms.unwrap_or(0),
+    };
+    if let Some(id) = codex::own_id(&first) {
+        return Ok(Some(made(Agent::Codex, id, codex::own_cwd(&first), moment(&first))));
+    }
+    let gemini = gemini::own_id(&first);
+    Ok(gemini.map(|id| made(Agent::Gemini, id, gemini::project_of(file), gemini::started(&first))))
 }
 
 /// Plays the transcript in `file`, and returns how many lines were skipped.

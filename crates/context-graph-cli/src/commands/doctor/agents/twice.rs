@@ -1,0 +1,29 @@
+//! Copilot CLI and Cursor also run our hooks in Claude Code's settings.
+
+use context_graph_events::agents::Agent;
+
+use super::Registered;
+use crate::commands::doctor::finding::Finding;
+use crate::commands::init::agents::also_run;
+
+pub(super) fn check(registered: &Registered<'_>) -> Option<Finding> {
+    let agent = registered.client.agent;
+    let other = also_run(registered.environment, agent)?;
+    let (own, other) = (registered.file.path().display(), other.display());
+    let what = format!(
+        "{} runs our hooks of {own} and those of {other}: each event arrives twice. It is recorded once, but takes twice \
+         the time",
+        agent.title()
+    );
+    let fix = match agent {
+        // Only its own file can be told to block a call whose guard fails.
+        Agent::Cursor => format!(
+            "keep {own}; take out those of {other} with `context-graph uninstall` if nobody runs Claude Code here"
+        ),
+        _ => format!(
+            "`context-graph uninstall --agent {agent}{}`, unless you need them in other projects",
+            registered.flag()
+        ),
+    };
+    Some(Finding::warning(registered.name(), what, fix))
+}
