@@ -10,7 +10,7 @@ use std::process::Stdio;
 use common::{Place, Run};
 use serde_json::{Map, Value, json};
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "codex",
     "copilot",
     "copilot-claude",
@@ -22,6 +22,7 @@ const FILES: [&str; 11] = [
     "cline",
     "opencode",
     "pi",
+    "amp",
 ];
 const SUBCOMMANDS: [&str; 6] =
     ["event", "pre-tool", "post-tool", "prompt-submit", "session-start", "session-end"];
@@ -58,7 +59,7 @@ fn is_closed(file: &str, run: &Run) -> bool {
     let as_claude = match file {
         "codex" | "qwen" | "droid" => says("deny"),
         "copilot" | "copilot-claude" => says("ask") || says("deny"),
-        "opencode" | "pi" => says("deny") || run.code != 0,
+        "opencode" | "pi" | "amp" => says("deny") || run.code != 0,
         _ => false,
     };
     refuses(run) || as_claude
@@ -111,7 +112,7 @@ fn every_payload_is_recorded_under_its_agent_and_answered_quietly() {
     let agents: std::collections::BTreeSet<&str> =
         listed.as_array().unwrap().iter().map(|session| session["client"].as_str().unwrap()).collect();
     let expected =
-        ["cline", "codex", "copilot", "cursor", "droid", "gemini", "goose", "opencode", "pi", "qwen"];
+        ["amp", "cline", "codex", "copilot", "cursor", "droid", "gemini", "goose", "opencode", "pi", "qwen"];
     assert_eq!(agents.into_iter().collect::<Vec<_>>(), expected);
 }
 

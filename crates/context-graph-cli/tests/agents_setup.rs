@@ -9,7 +9,7 @@ use common::Place;
 use serde_json::{Value, json};
 
 /// Every agent, with its file for the user and its file in a project.
-const FILES: [(&str, &str, &str); 9] = [
+const FILES: [(&str, &str, &str); 10] = [
     ("codex", ".codex/hooks.json", ".codex/hooks.json"),
     ("copilot", ".copilot/hooks/context-graph.json", ".github/hooks/context-graph.json"),
     ("gemini", ".gemini/settings.json", ".gemini/settings.json"),
@@ -23,6 +23,7 @@ const FILES: [(&str, &str, &str); 9] = [
     ),
     ("opencode", ".config/opencode/plugin/context-graph.js", ".opencode/plugin/context-graph.js"),
     ("pi", ".pi/agent/extensions/context-graph.ts", ".pi/extensions/context-graph.ts"),
+    ("amp", ".config/amp/plugins/context-graph.ts", ".amp/plugins/context-graph.ts"),
 ];
 
 fn write(path: &PathBuf, text: &str) {
@@ -66,7 +67,8 @@ fn every_agent_is_installed_where_it_looks_and_no_byte_is_left() {
 #[test]
 fn what_others_wrote_comes_back_byte_for_byte() {
     let odd = "{\r\n\t\"theme\" : \"dark\",\r\n  \"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"beep\"}]}],\"stop\":[{\"command\":\"beep\"}]}, \"x\": 1.50 }";
-    for (agent, user, _) in FILES.into_iter().filter(|(agent, ..)| !["opencode", "pi"].contains(agent)) {
+    for (agent, user, _) in FILES.into_iter().filter(|(agent, ..)| !["opencode", "pi", "amp"].contains(agent))
+    {
         let place = Place::new();
         let file = place.home().join(user);
         write(&file, odd);
@@ -210,4 +212,48 @@ fn the_doctor_believes_codex_trust_only_for_the_very_hooks_that_are_there() {
     assert_eq!(told(&place, "codex", "broken"), "");
     trust(&text.replace("\"timeout\": 5", "\"timeout\": 4"));
     assert!(told(&place, "codex", "broken").contains("not trusted"));
+}
+
+#[test]
+fn the_doctor_mends_what_init_would_write_anew() {
+    let place = Place::new();
+    assert_eq!(place.run(&["init", "--agent", "gemini", "--yes"]).code, 0);
+    let file = place.home().join(".gemini/settings.json");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, whole.replace("5000", "5")).unwrap();
+    assert!(told(&place, "gemini", "broken").contains("milliseconds"));
+    let mended = place.run(&["doctor", "--fix"]);
+    assert!(mended.stdout.contains("the hooks in"), "{mended:?}");
+    assert_eq!(told(&place, "gemini", "broken"), "");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), whole);
+}
+
+#[test]
+fn the_doctor_says_that_an_agent_runs_two_registrations() {
+    for agent in ["copilot", "cursor"] {
+        let place = Place::new();
+        assert_eq!(place.run(&["init", "--agent", agent, "--user", "--yes"]).code, 0);
+        assert_eq!(told(&place, agent, "warning"), "");
+        assert_eq!(place.run(&["init", "--yes"]).code, 0);
+        assert!(told(&place, agent, "warning").contains("each event arrives twice"), "{agent}");
+    }
+}
+
+#[test]
+fn the_doctor_says_that_an_agent_worked_here_and_no_hook_ran() {
+    let place = Place::new();
+    assert_eq!(place.run(&["init", "--agent", "codex", "--yes"]).code, 0);
+    let began = |id: &str, at: &str| {
+        let meta =
+            json!({"timestamp": at, "type": "session_meta", "payload": {"id": id, "cwd": place.project()}});
+        write(&place.home().join(format!(".codex/sessions/rollout-{id}.jsonl")), &meta.to_string());
+    };
+    began("before", "2020-01-01T00:00:00Z");
+    assert!(!told(&place, "codex", "warning").contains("nothing of it reached us"));
+    began("after", "2100-01-01T00:00:00Z");
+    assert!(told(&place, "codex", "warning").contains("nothing of it reached us"));
+    let start = json!({"hook_event_name": "SessionStart", "session_id": "after", "turn_id": "t", "source": "startup",
+        "transcript_path": "", "cwd": place.project()});
+    assert_eq!(place.send(&["hooks", "event"], start.to_string()).code, 0);
+    assert!(!told(&place, "codex", "warning").contains("nothing of it reached us"));
 }

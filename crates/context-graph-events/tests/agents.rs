@@ -8,7 +8,7 @@ use context_graph_events::claude_code::{PreToolUseReply, StopReply};
 use context_graph_events::{CallOutcome, DecodeError, Event, EventName, HookReply as _, ReplyBody, Verb};
 use serde_json::{Map, Value, json};
 
-const FILES: [(&str, Agent); 11] = [
+const FILES: [(&str, Agent); 12] = [
     ("codex", Agent::Codex),
     ("copilot", Agent::Copilot),
     ("copilot-claude", Agent::Copilot),
@@ -20,6 +20,7 @@ const FILES: [(&str, Agent); 11] = [
     ("cline", Agent::Cline),
     ("opencode", Agent::Opencode),
     ("pi", Agent::Pi),
+    ("amp", Agent::Amp),
 ];
 
 fn cases(file: &str) -> Vec<(String, Map<String, Value>)> {

@@ -119,7 +119,9 @@ impl Agent {
             Self::Cursor => &cursor::SHEET,
             Self::Droid => &droid::SHEET,
             Self::Goose => &goose::SHEET,
-            Self::Opencode | Self::Pi | Self::Amp => &bridge::SHEET,
+            Self::Opencode => &bridge::OPENCODE,
+            Self::Pi => &bridge::PI,
+            Self::Amp => &bridge::AMP,
             Self::Cline => &cline::SHEET,
             Self::ClaudeCode | Self::Kiro | Self::Windsurf => return None,
         })

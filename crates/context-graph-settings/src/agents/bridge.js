@@ -7,10 +7,11 @@ const PROGRAM = "PROGRAM_PATH";
 const GOES_ON_WITHOUT = GOES_ON;
 const GUARD_MS = GUARD_TIME;
 const OTHER_MS = OTHER_TIME;
+const STOP_MS = STOP_TIME;
 
 function ask(event) {
   const isCall = event.hook_event_name === "PreToolUse";
-  const limit = isCall ? GUARD_MS : OTHER_MS;
+  const limit = isCall ? GUARD_MS : event.hook_event_name === "Stop" ? STOP_MS : OTHER_MS;
   return new Promise((resolve, reject) => {
     const refuse = (why) => reject(new Error(why || "context-graph refused this call"));
     const fail = (why) => (isCall ? refuse(`context-graph did not answer (${why}); the call is refused`) : resolve({}));

@@ -22,6 +22,7 @@ pub(super) struct Parts<'a> {
     missing: Option<Missing>,
     guard_ms: u64,
     other_ms: u64,
+    stop_ms: u64,
 }
 
 impl<'a> Parts<'a> {
@@ -32,6 +33,7 @@ impl<'a> Parts<'a> {
             missing: call.missing,
             guard_ms: ms(EventName::PreToolUse),
             other_ms: ms(EventName::SessionStart),
+            stop_ms: ms(EventName::Stop),
         }
     }
 
@@ -41,7 +43,8 @@ impl<'a> Parts<'a> {
             .replace("\"PROGRAM_PATH\"", &json!(self.program).to_string())
             .replace("GOES_ON;", &format!("{};", self.missing == Some(Missing::GoOn)))
             .replace("GUARD_TIME", &self.guard_ms.to_string())
-            .replace("OTHER_TIME", &self.other_ms.to_string());
+            .replace("OTHER_TIME", &self.other_ms.to_string())
+            .replace("STOP_TIME", &self.stop_ms.to_string());
         format!("{common}{rest}")
     }
 }
@@ -52,6 +55,10 @@ pub(super) fn opencode(parts: &Parts<'_>) -> String {
 
 pub(super) fn pi(parts: &Parts<'_>) -> String {
     parts.write("pi", include_str!("pi.ts"))
+}
+
+pub(super) fn amp(parts: &Parts<'_>) -> String {
+    parts.write("amp", include_str!("amp.ts"))
 }
 
 pub(super) fn is_ours(text: &str) -> bool {

@@ -10,6 +10,7 @@ macro_rules! same_names {
     };
 }
 
+mod amp;
 mod bridge;
 mod codex;
 mod copilot;
@@ -103,7 +104,7 @@ enum Closes {
     True,
 }
 
-const CLIENTS: [&AgentClient; 9] = [
+const CLIENTS: [&AgentClient; 10] = [
     &codex::CLIENT,
     &copilot::CLIENT,
     &gemini::CLIENT,
@@ -113,6 +114,7 @@ const CLIENTS: [&AgentClient; 9] = [
     &goose::CLIENT,
     &opencode::CLIENT,
     &pi::CLIENT,
+    &amp::CLIENT,
 ];
 
 /// How our program is called, and how long a client must wait for it.

@@ -2,6 +2,8 @@
 export default function (pi) {
   // What the session is to be told before the agent starts: neither its start nor a prompt has a place for it.
   let waiting = [];
+  // Whether the agent was kept from stopping since the last prompt: once is enough.
+  let held = false;
   const envelope = (ctx) => ({
     session_id: ctx.sessionManager.getSessionId(),
     transcript_path: ctx.sessionManager.getSessionFile() ?? "",
@@ -18,6 +20,7 @@ export default function (pi) {
     tell(await ask({ hook_event_name: "SessionStart", ...envelope(ctx), source: "compact" }));
   });
   pi.on("input", async (event, ctx) => {
+    held = false;
     const answer = await ask({ hook_event_name: "UserPromptSubmit", ...envelope(ctx), prompt: event.text });
     if (answer.blocked) {
       if (ctx.hasUI) ctx.ui.notify(answer.blocked, "error");
@@ -46,8 +49,13 @@ export default function (pi) {
     const told = [answer.blocked, contextOf(answer)].filter(Boolean).join("\n\n");
     if (told) return { content: [...event.content, { type: "text", text: told }] };
   });
-  pi.on("agent_end", async (event, ctx) => {
-    await ask({ hook_event_name: "Stop", ...envelope(ctx), stop_hook_active: false });
+  pi.on("agent_before_settle", async (event, ctx) => {
+    if (event.outcome !== "completed") return;
+    const answer = await ask({ hook_event_name: "Stop", ...envelope(ctx), stop_hook_active: held });
+    if (!answer.blocked || held) return;
+    held = true;
+    const told = { type: "custom_message", customType: "context-graph", content: answer.blocked, display: true };
+    return { entries: [...event.entries, told], continue: true };
   });
   pi.on("session_shutdown", async (event, ctx) => {
     await ask({ hook_event_name: "SessionEnd", ...envelope(ctx), reason: event.reason ?? "other" });

@@ -1,0 +1,16 @@
+//! Amp: a plugin, which is a program. The whole file is ours. Written by Amp's own description of its plugins; nobody
+//! has run it in Amp, which needs an account.
+
+use context_graph_events::agents::Agent;
+
+use super::{AgentClient, Kind, UserFile, bridge};
+
+pub(super) const CLIENT: AgentClient = AgentClient {
+    agent: Agent::Amp,
+    program: "amp",
+    folder: ".config/amp",
+    variable: None,
+    user_file: UserFile::InFolder("plugins/context-graph.ts"),
+    project_file: ".amp/plugins/context-graph.ts",
+    kind: Kind::Bridge(bridge::amp),
+};
