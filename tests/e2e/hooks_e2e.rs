@@ -16,6 +16,8 @@ mod lab;
 mod mcp_server;
 mod model;
 mod records;
+#[cfg(unix)]
+mod screen;
 mod understands;
 
 use std::process::ExitCode;
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
         installs::all(),
         #[cfg(unix)]
         interactive::all(),
+        #[cfg(unix)]
+        screen::all(),
     ];
     let with_client = with_client.into_iter().flatten().map(|test| test.unless(missing.clone()));
     let without =

@@ -79,7 +79,12 @@ impl Lab {
 
     /// From now on the model says this: for scripts that name the project's folder.
     pub fn play(&self, turns: impl IntoIterator<Item = Turn>) {
-        self.model.play(Script::new(turns));
+        self.play_script(Script::new(turns));
+    }
+
+    /// The same with side conversations.
+    pub fn play_script(&self, script: Script) {
+        self.model.play(script);
     }
 
     /// A further variable for the client, which hands it on to its hooks.

@@ -2,6 +2,7 @@
 
 mod scenarios;
 
+pub use scenarios::our_hook;
 use std::collections::BTreeSet;
 
 use context_graph_events::EventName;

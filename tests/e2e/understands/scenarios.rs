@@ -9,7 +9,7 @@ use crate::mcp_server;
 use crate::model::{Script, Turn};
 
 /// A hook of ours, for events that `init` leaves alone.
-fn our_hook() -> Value {
+pub fn our_hook() -> Value {
     json!([{"hooks": [{"type": "command", "command": binary(), "args": ["hooks", "event", "--stdin"]}]}])
 }
 

@@ -1,0 +1,158 @@
+//! What a user sees: of no event's answer anything raw is shown on the terminal. `Terminal::leave` looks for that; here the
+//! client is brought to send its events while somebody looks. On a terminal it could not be brought to send `Setup` and
+//! `PermissionDenied`; a test of `interactive` has `TeammateIdle`.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::harness::{Test, tests};
+use crate::lab::{Lab, binary, key, wait_until};
+use crate::mcp_server;
+use crate::model::{Script, Turn};
+use crate::understands::our_hook;
+
+pub fn all() -> Vec<Test> {
+    tests![
+        "screen":
+        a_day_of_work_shows_no_answer,
+        changes_of_files_and_folders_show_no_answer,
+        questions_of_a_server_show_no_answer,
+    ]
+}
+
+/// Events that must have been sent while somebody looked.
+fn assert_seen(lab: &Lab, events: &[&str]) {
+    let record = lab.whole_record();
+    let missing: Vec<&&str> = events.iter().filter(|event| record.count(event) == 0).collect();
+    assert!(missing.is_empty(), "never sent: {missing:?}");
+}
+
+fn a_day_of_work_shows_no_answer() {
+    let lab = Lab::without_hooks(Script::default());
+    lab.ours(&["init", "--yes"]);
+    lab.set_settings(json!({"hooks": {"MessageDisplay": our_hook(), "InstructionsLoaded": our_hook()}}));
+    lab.write("CLAUDE.md", "Project notes.\n");
+    lab.write(".claude/commands/shout.md", "Say $ARGUMENTS loudly.\n");
+    lab.write("sub/here.txt", "");
+    let agent = json!({"description": "helper", "prompt": "SUBPROMPT do it", "subagent_type": "general-purpose",
+        "run_in_background": false});
+    let turns = [
+        Turn::bash("cd sub && pwd"),
+        Turn::tool("Read", json!({"file_path": lab.project().join("missing.txt")})),
+        Turn::tool("Agent", agent),
+        Turn::tool("TaskCreate", json!({"subject": "sweep", "description": "the floor"})),
+        Turn::tool("TaskUpdate", json!({"taskId": "1", "status": "completed"})),
+        Turn::bash("touch asked.txt"),
+        Turn::text("first done"),
+    ];
+    let failing = (0..12).map(|_| Turn::error(400));
+    let script = Script::new(turns.into_iter().chain(failing)).with_summary("SUMMARY");
+    lab.play_script(script.aside("SUBPROMPT", [Turn::text("sub done")]));
+    let tools = "Bash,Read,Agent,TaskCreate,TaskUpdate";
+    let mut terminal = lab.terminal(&[
+        "--init",
+        "--permission-mode",
+        "manual",
+        "--tools",
+        tools,
+        "--allowedTools",
+        "Bash(cd *)",
+    ]);
+    terminal.enter("/shout hello");
+    terminal.wait_for_text("Do you want to proceed?");
+    lab.wait_for_event("Notification", 1);
+    terminal.press("1");
+    lab.wait_for_event("Stop", 1);
+    terminal.enter("/compact");
+    lab.wait_for_event("PostCompact", 1);
+    terminal.wait_for_text("PostCompact [");
+    terminal.enter("and now in vain");
+    lab.wait_for_event("StopFailure", 1);
+    assert_seen(
+        &lab,
+        &[
+            "SessionStart",
+            "InstructionsLoaded",
+            "UserPromptExpansion",
+            "UserPromptSubmit",
+            "PreToolUse",
+            "PermissionRequest",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "PostToolBatch",
+            "CwdChanged",
+            "MessageDisplay",
+            "SubagentStart",
+            "SubagentStop",
+            "TaskCreated",
+            "TaskCompleted",
+            "PreCompact",
+        ],
+    );
+    terminal.leave();
+    assert_seen(&lab, &["SessionEnd"]);
+}
+
+fn changes_of_files_and_folders_show_no_answer() {
+    let lab = Lab::new([
+        Turn::tool("EnterWorktree", json!({"name": "wt1"})),
+        Turn::tool("ExitWorktree", json!({"action": "remove", "discard_changes": true})),
+        Turn::text("done"),
+    ]);
+    lab.set_env("ENABLE_TOOL_SEARCH", "false");
+    let watched = lab.write("watched.txt", "one\n");
+    let watch = json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "watchPaths": [watched]}});
+    let (ours, tree) = (binary(), lab.folder().join("tmp/wt1"));
+    let make =
+        format!("'{ours}' hooks event --stdin >/dev/null && mkdir '{0}' && echo '{0}'", tree.display());
+    lab.set_settings(json!({"hooks": {
+        "FileChanged": our_hook(),
+        "SessionStart": [{"hooks": [{"type": "command", "command": format!("echo '{watch}'")}]}],
+        "WorktreeCreate": [{"hooks": [{"type": "command", "command": make}]}],
+    }}));
+    let mut terminal = lab.terminal(&["--permission-mode", "acceptEdits", "--model", "claude-sonnet-4-5"]);
+    let mut changes = 0;
+    wait_until("the file's change to be noticed", || {
+        changes += 1;
+        lab.write("watched.txt", &format!("change {changes}\n"));
+        std::thread::sleep(Duration::from_millis(600));
+        lab.whole_record().count("FileChanged") > 0
+    });
+    terminal.enter("/model opus");
+    lab.wait_for_event("PostModelSwitch", 1);
+    terminal.enter("go to a tree of its own");
+    lab.wait_for_event("Stop", 1);
+    let settings = lab.project().join(".claude/settings.local.json");
+    let installed: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
+    wait_until("the settings' change to be noticed", || {
+        changes += 1;
+        let mut new = installed.clone();
+        new["env"] = json!({"CHANGE": changes.to_string()});
+        lab.write(".claude/settings.local.json", &new.to_string());
+        std::thread::sleep(Duration::from_millis(1500));
+        lab.whole_record().count("ConfigChange") > 0
+    });
+    assert_seen(&lab, &["PreModelSwitch", "WorktreeCreate", "WorktreeRemove"]);
+    terminal.leave();
+}
+
+fn questions_of_a_server_show_no_answer() {
+    let lab = Lab::new([Turn::tool(mcp_server::TOOL, json!({})), Turn::text("done")]);
+    let config = mcp_server::configured(&lab);
+    let mut terminal = lab.terminal(&["--mcp-config", &config, "--allowedTools", mcp_server::TOOL]);
+    terminal.enter("go");
+    terminal.wait_for_text("Your name?");
+    lab.wait_for_event("Elicitation", 1);
+    let mut rounds = 0;
+    wait_until("the answer to be heard of", || {
+        if rounds % 20 == 0 {
+            terminal.press(key::ESCAPE);
+        }
+        rounds += 1;
+        lab.whole_record().count("ElicitationResult") > 0
+    });
+    lab.wait_for_event("Stop", 1);
+    terminal.leave();
+}
