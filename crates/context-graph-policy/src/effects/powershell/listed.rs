@@ -1,8 +1,9 @@
-//! What a PowerShell command lists for the next one in the pipe, and what that one removes.
+//! What a PowerShell command lists for the next one in the pipe, and what that one changes or removes.
 
+use super::has_flag;
 use super::read::{operands, slashed, with_places};
 use crate::effects::path::{absolute, is_within};
-use crate::effects::shell::Shell;
+use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Text, Unknown};
 
 /// Files and folders that pass through a pipe.
@@ -12,12 +13,19 @@ pub(super) struct Listing {
     pub(super) folder: Text,
     /// Whether only some of the folder's content is meant.
     pub(super) narrowed: bool,
+    /// The pattern that their names match.
+    name: Option<String>,
+    /// Whether folders below are listed too.
+    deep: bool,
 }
 
 impl Listing {
-    /// What a command lists.
-    pub(super) fn of(words: &[Text]) -> Option<Self> {
+    /// What a command lists, or the paths that are written into the pipe.
+    pub(super) fn of(words: &[Text], statement: &str) -> Option<Self> {
         let (first, args) = words.split_first()?;
+        if statement.trim().starts_with(['"', '\'']) {
+            return Some(Self { folder: slashed(first), narrowed: false, name: None, deep: true });
+        }
         let name = first.known().to_ascii_lowercase();
         if !matches!(
             name.as_str(),
@@ -33,8 +41,18 @@ impl Listing {
                     || option.len() > 2 && begins("-filter"))
         };
         let narrowed = args.iter().any(|arg| narrows(&arg.known().to_ascii_lowercase()) || arg.has_glob());
-        let folder = operands(args).into_iter().next().unwrap_or_else(|| Text::lit("."));
-        Some(Self { folder, narrowed })
+        let picked = args.windows(2).find(|pair| {
+            let option = pair[0].known().to_ascii_lowercase();
+            option.len() > 2 && ["-include", "-filter"].iter().any(|known| known.starts_with(&option))
+        });
+        let named = operands(args).into_iter().next().unwrap_or_else(|| Text::lit("."));
+        let (folder, last) = match named.to_string().rsplit_once('/') {
+            _ if !named.has_glob() => (named, None),
+            Some((folder, last)) => (Text::from(folder), Some(last.to_owned())),
+            None => (Text::lit("."), Some(named.to_string())),
+        };
+        let name = picked.map(|pair| pair[1].to_string()).or(last);
+        Some(Self { folder, narrowed, name, deep: has_flag(args, "-recurse") || args.iter().any(|arg| arg.known() == "-r") })
     }
 
     /// What remains after a command that selects or sorts; `None` if the pipe ends.
@@ -47,8 +65,31 @@ impl Listing {
         (picks || passes).then_some(Self { narrowed: self.narrowed || picks, ..self })
     }
 
+    /// Does something to all that is listed. A list by name is what `find` would report.
+    pub(super) fn act(&self, shell: &mut Shell<'_>, access: Access, by: &str) {
+        if let Some(name) = self.name.as_deref().filter(|_| self.deep) {
+            let action: &[&str] = if access == Access::Delete {
+                &["-delete"]
+            } else {
+                &["-exec", "truncate", "-s0", "{}", "+"]
+            };
+            let tests = [&["-name", name], action].concat();
+            let start = [Text::lit("find"), self.folder.clone()].into_iter();
+            shell.run(start.chain(tests.into_iter().map(Text::lit)).collect(), Vec::new(), &Flow::default());
+        } else if let Some(name) = &self.name {
+            let mut files = self.folder.clone();
+            files.push_globbed(&format!("/{name}"));
+            shell.touch_all(access, &files, by, true);
+        } else if !self.narrowed {
+            shell.touch_all(access, &self.folder, by, true);
+        }
+        if access == Access::Delete && self.narrowed {
+            self.remove_found(shell);
+        }
+    }
+
     /// Removes some of a folder's content. In the project and in temporary folders that is everyday work.
-    pub(super) fn remove_found(&self, shell: &mut Shell<'_>) {
+    fn remove_found(&self, shell: &mut Shell<'_>) {
         let place = absolute(&shell.home_expanded(&self.folder), shell.cwd());
         let is_drive = self.folder.prefix().get(1..3).is_some_and(|drive| drive.starts_with(':'));
         // The home folder may itself be in a temporary folder.
@@ -67,19 +108,29 @@ impl Listing {
 /// Whether piped objects, or the object in parentheses, are told to delete themselves.
 pub(super) fn deletes_itself(statement: &str) -> bool {
     let lower = statement.trim().to_ascii_lowercase();
-    lower.starts_with(['$', '(']) && lower.contains(".delete(") && !lower.contains("]::")
+    lower.starts_with(['$', '(', '[']) && [".delete(", ".moveto("].iter().any(|call| lower.contains(call))
 }
 
 /// Reports the deletion of those objects.
 pub(super) fn delete(shell: &mut Shell<'_>, listed: Option<&Listing>, statement: &str) {
-    let inner = statement.trim().strip_prefix('(').and_then(|rest| rest.split(')').next());
-    let named = inner.and_then(|inner| inner.split_whitespace().nth(1)).map(|path| with_places(path, shell));
-    match (named, listed) {
-        (Some(path), _) => {
-            let path = slashed(&Text::from(path.trim_matches(['"', '\''])));
-            shell.touch_all(Access::Delete, &path, "PowerShell", true);
+    let statement = &*with_places(statement, shell);
+    let made = statement
+        .trim()
+        .to_ascii_lowercase()
+        .find(".delete(")
+        .map_or(statement, |at| &statement.trim()[..at]);
+    let inner = made.trim_start_matches('(').trim_end_matches(')');
+    let words = super::read::words(inner, shell);
+    let mut named: Vec<Text> = words.get(1..).map(operands).unwrap_or_default();
+    named.extend(super::super::inline::string_literals(made).into_iter().map(Text::lit));
+    named.retain(|path| !path.is_blank());
+    if named.is_empty() {
+        match listed {
+            Some(listing) => listing.act(shell, Access::Delete, "PowerShell"),
+            None => shell.unknown(Unknown::DeleteTarget(Text::lit(statement.trim()))),
         }
-        (None, Some(listing)) => listing.remove_found(shell),
-        (None, None) => shell.unknown(Unknown::DeleteTarget(Text::lit(statement.trim()))),
+    }
+    for path in named {
+        shell.touch_all(Access::Delete, &slashed(&path), "PowerShell", true);
     }
 }

@@ -2,10 +2,12 @@
 //! handled as everywhere, and code built at run time is unknown.
 
 mod listed;
+mod plain;
 mod read;
 
 use listed::Listing;
-use read::{nested, operands, slashed, statements, with_places, with_values, without_sayings, words};
+use plain::{static_calls, with_values, without_splats};
+use read::{nested, operands, slashed, statements, valued, with_places, without_sayings, words};
 
 use super::shell::{Flow, Shell, Taint};
 use super::{Access, Cargo, Disclosure, Privilege, Run, Text, Unknown};
@@ -34,7 +36,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     {
         shell.unknown(Unknown::Foreign("PowerShell code made at run time".to_owned()));
     }
-    dotnet(shell, source, &lower);
+    let source = &*without_splats(source);
     if lower.contains(".uploadfile(") || lower.contains(".uploaddata(") {
         let literals = super::inline::string_literals(source);
         let host = literals.iter().find(|text| text.contains("://")).map(|url| super::tools::host_of(url));
@@ -53,7 +55,8 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     let mut all = statements(source);
     all.extend(nested(source));
     for statement in all {
-        let statement = with_values(&statement, &mut values);
+        let mut statement = with_values(&statement, &mut values, shell);
+        dotnet(shell, &statement);
         let shown = said(&statement).strip_prefix("$env:").filter(|rest| !rest.contains('='));
         if shown.is_some_and(|name| context_graph_secrets::names_credential(name.trim())) {
             shell.disclose(Disclosure::Variable);
@@ -62,50 +65,62 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
             listed::delete(shell, listed.take().as_ref(), &statement);
             continue;
         }
+        // The name that each turn of a pipe gives to what is listed.
+        if listed.is_some() && !statement.trim_start().starts_with('$') {
+            statement = statement.replace("$_.FullName", "").replace("$_", "");
+        }
         let words = words(&statement, shell);
         if !words.is_empty() {
             // The listing is piped to the next command.
             let before = listed.take();
-            listed = Listing::of(&words).or_else(|| before.clone().and_then(|before| before.through(&words)));
+            listed = Listing::of(&words, &statement)
+                .or_else(|| before.clone().and_then(|before| before.through(&words)));
             command(shell, &words, before.as_ref(), narrowed);
         }
     }
 }
 
-/// What .NET classes do to files, judged by their string arguments.
-fn dotnet(shell: &mut Shell<'_>, source: &str, lower: &str) {
-    let on_files = lower.contains("io.file]::") || lower.contains("io.directory]::");
-    if !on_files && ![".downloadfile(", "::setenvironmentvariable("].iter().any(|call| lower.contains(call)) {
-        return;
-    }
-    let literals = super::inline::string_literals(&with_places(source, shell).replace('\\', "/"));
-    if let (true, [_, file, ..]) = (lower.contains(".downloadfile("), literals.as_slice()) {
+/// What methods of .NET classes do to the files they are given, and the programs they start.
+fn dotnet(shell: &mut Shell<'_>, statement: &str) {
+    let statement = &*with_places(statement, shell);
+    let lower = statement.to_ascii_lowercase();
+    if lower.contains(".downloadfile(")
+        && let [_, file, ..] = super::inline::string_literals(&statement.replace('\\', "/")).as_slice()
+    {
+        shell.touch(Access::Write, &Text::from(file.as_str()), "PowerShell");
         shell.taint(&Text::from(file.as_str()), Taint::Network);
     }
-    if lower.contains("::setenvironmentvariable(") {
-        let args: Vec<Text> = literals.iter().map(|text| Text::from(text.as_str())).collect();
-        // Without a third value the variable is set for this process only.
-        if args.iter().any(|arg| ["user", "machine"].iter().any(|all| arg.known().eq_ignore_ascii_case(all)))
+    for (class, method, args) in static_calls(statement) {
+        let texts: Vec<Text> = args.iter().map(|arg| Text::from(arg.as_str())).collect();
+        let of = |name: &str| class.ends_with(name);
+        if method == "getenvironmentvariables" {
+            shell.disclose(Disclosure::Environment);
+        } else if method == "setenvironmentvariable" {
+            // Without a third value the variable is set for this process only.
+            if args.iter().any(|arg| ["user", "machine"].iter().any(|all| arg.eq_ignore_ascii_case(all))) {
+                let (name, cwd) = ("setx".to_owned(), shell.cwd().clone());
+                shell.out.runs.push(Run { name, args: texts, assigns: Vec::new(), stdin: None, cwd });
+            }
+        } else if of("process") && method == "start" {
+            let line = args.iter().flat_map(|arg| arg.split_whitespace()).map(Text::lit);
+            shell.run(line.collect(), Vec::new(), &Flow::default());
+        } else if of("file") || of("directory") || of("filesystem") || of("streamwriter") || of("filestream")
         {
-            let cwd = shell.cwd().clone();
-            shell.out.runs.push(Run { name: "setx".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
+            let begins = |verbs: &[&str]| verbs.iter().any(|verb| method.starts_with(verb));
+            let access = if begins(&["delete", "move", "replace"]) {
+                Access::Delete
+            } else if begins(&["write", "append", "create", "copy", "open", "set"]) || of("streamwriter") {
+                Access::Write
+            } else {
+                Access::Read
+            };
+            let both = begins(&["copy", "move", "replace", "createsymboliclink"]);
+            for text in
+                texts.iter().filter(|text| !text.prefix().starts_with('$')).take(1 + usize::from(both))
+            {
+                shell.touch_all(access, text, "PowerShell", true);
+            }
         }
-    }
-    if !on_files {
-        return;
-    }
-    let access = if lower.contains("::delete") || lower.contains("::move") {
-        Access::Delete
-    } else if ["::write", "::append", "::create", "::copy", "::replace"]
-        .iter()
-        .any(|verb| lower.contains(verb))
-    {
-        Access::Write
-    } else {
-        Access::Read
-    };
-    for text in literals {
-        shell.touch_all(access, &Text::from(text.as_str()), "PowerShell", true);
     }
 }
 
@@ -140,11 +155,11 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
         words = &words[1..];
     }
     let Some((first, args)) = words.split_first() else { return };
-    // A value or an assignment, not a command.
-    if first.has_hole() {
+    // A value or an assignment, not a command. The name of a class stands in brackets.
+    if first.has_hole() || first.has_glob() && first.prefix().is_empty() {
         return;
     }
-    let name = first.known().to_ascii_lowercase();
+    let name = unqualified(first.known()).to_ascii_lowercase();
     let files: Vec<Text> = operands(args);
     if is_cmdlet(&name) {
         let (args, cwd) = (args.to_vec(), shell.cwd().clone());
@@ -172,14 +187,9 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
         }
         "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "start-bitstransfer" => {
             requested(shell, &name, &files, has_flag(args, "-infile"));
-            let named = args.windows(2).find(|pair| {
-                let option = pair[0].known().to_ascii_lowercase();
-                option.len() > 1
-                    && option.starts_with('-')
-                    && ["-outfile", "-destination"].iter().any(|all| all.starts_with(&option))
-            });
             let second = files.get(1).filter(|_| name == "start-bitstransfer");
-            if let Some(file) = named.map(|pair| &pair[1]).or(second) {
+            let named = valued(args, "-outfile").or_else(|| valued(args, "-destination"));
+            if let Some(file) = named.or(second) {
                 let file = slashed(file);
                 shell.touch(Access::Write, &file, &name);
                 shell.taint(&file, Taint::Network);
@@ -188,9 +198,9 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
         "certutil" | "bitsadmin" | "mshta" | "regsvr32" | "rundll32" if fetches(args) => {
             shell.unknown(Unknown::Downloaded(name.clone()));
         }
-        "set-location" | "cd" | "sl" | "chdir" => {
+        "set-location" | "cd" | "sl" | "chdir" | "push-location" | "pushd" => {
             if let Some(to) = files.first() {
-                let to = super::path::absolute(to, shell.cwd());
+                let to = super::path::absolute(&shell.home_expanded(to), shell.cwd());
                 shell.set_cwd(to);
             }
         }
@@ -216,43 +226,63 @@ fn on_files(
     match name {
         "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" if has_flag(args, "-whatif") => {}
         "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" | "clear-recyclebin" => {
-            if let Some(listing) = listed.filter(|listing| files.is_empty() && listing.narrowed) {
-                listing.remove_found(shell);
+            if let Some(listing) = listed.filter(|_| files.is_empty()) {
+                listing.act(shell, Access::Delete, "Remove-Item");
                 return true;
             }
-            let piped = listed.filter(|_| files.is_empty()).map(|listing| listing.folder.clone());
-            for file in files.iter().cloned().chain(piped) {
+            for file in files {
                 let recursive = has_flag(args, "-recurse")
                     || args.iter().any(|arg| matches!(arg.known(), "/s" | "/S" | "-rf" | "-r"));
                 if file.is_blank() && !narrowed {
                     shell.unknown(Unknown::DeleteTarget(file.clone()));
                 }
-                shell.touch_all(Access::Delete, &file, "Remove-Item", recursive);
+                shell.touch_all(Access::Delete, file, "Remove-Item", recursive);
             }
         }
+        "new-item" | "ni"
+            if valued(args, "-target").or_else(|| valued(args, "-value")).is_some_and(|_| links(args)) =>
+        {
+            let to = valued(args, "-target").or_else(|| valued(args, "-value"));
+            let named = valued(args, "-path").or(files.first());
+            let words = [Some(&Text::lit("ln")), Some(&Text::lit("-sf")), to, named];
+            run_as(shell, words.into_iter().flatten().cloned());
+        }
         "set-content" | "sc" | "add-content" | "ac" | "out-file" | "clear-content" | "clc" | "new-item"
-        | "ni" | "tee-object" | "export-csv" => {
+        | "ni" | "tee-object" | "start-transcript" | "clear-item" | "cli" | "set-acl" => {
+            if let Some(listing) = listed.filter(|_| files.is_empty()) {
+                listing.act(shell, Access::Write, name);
+            }
+            for file in files.iter().take(1) {
+                shell.touch(Access::Write, file, name);
+            }
+        }
+        _ if name.starts_with("export-") => {
             for file in files.iter().take(1) {
                 shell.touch(Access::Write, file, name);
             }
         }
         "copy-item" | "cp" | "copy" | "cpi" => {
-            if let Some((last, rest)) = files.split_last() {
-                for file in rest {
-                    shell.touch_all(Access::Read, file, name, has_flag(args, "-recurse"));
-                }
-                shell.touch(Access::Write, last, name);
-                if let (true, Some(effect)) = (is_template(rest), shell.out.paths.last_mut()) {
-                    effect.from_template = true;
-                }
-            }
+            let words: &[&str] = if has_flag(args, "-recurse") { &["cp", "-r"] } else { &["cp"] };
+            // Hidden files are among those of a folder, unlike in other shells.
+            let whole = |file: &Text| match file.to_string().strip_suffix("/*") {
+                Some(folder) if words.len() > 1 => Text::lit(format!("{folder}/.")),
+                _ => file.clone(),
+            };
+            run_as(shell, words.iter().map(|word| Text::lit(*word)).chain(files.iter().map(whole)));
         }
         "move-item" | "mv" | "move" | "mi" | "rename-item" | "ren" | "rni" => {
-            if let Some((last, rest)) = files.split_last() {
-                for file in rest {
-                    shell.touch_all(Access::Delete, file, name, true);
-                }
-                shell.touch(Access::Write, last, name);
+            let piped = listed.filter(|_| files.len() < 2).map(|listing| listing.folder.clone());
+            run_as(shell, [Text::lit("mv")].into_iter().chain(piped).chain(files.iter().cloned()));
+        }
+        "expand-archive" => {
+            let options = ["unzip", "-o"].map(Text::lit).into_iter();
+            let folder = files.get(1).map(|folder| [Text::lit("-d"), folder.clone()]);
+            run_as(shell, options.chain(files.first().cloned()).chain(folder.into_iter().flatten()));
+        }
+        "compress-archive" => {
+            if let Some((to, from)) = files.split_last() {
+                let options = ["zip", "-r"].map(Text::lit).into_iter();
+                run_as(shell, options.chain([to.clone()]).chain(from.iter().cloned()));
             }
         }
         "get-content" | "gc" | "cat" | "type" | "select-string" | "sls" | "format-hex" | "import-csv" => {
@@ -285,10 +315,21 @@ fn fetches(args: &[Text]) -> bool {
     })
 }
 
-/// Whether a copied file is a template.
-fn is_template(files: &[Text]) -> bool {
-    let endings = [".example", ".sample", ".template"];
-    files.iter().any(|file| endings.iter().any(|end| file.known().ends_with(end)))
+/// Runs the program that does the same.
+fn run_as(shell: &mut Shell<'_>, words: impl Iterator<Item = Text>) {
+    shell.run(words.collect(), Vec::new(), &Flow::default());
+}
+
+/// Whether `New-Item` makes a link.
+fn links(args: &[Text]) -> bool {
+    let kinds = ["symboliclink", "hardlink", "junction"];
+    args.iter().any(|arg| kinds.iter().any(|kind| arg.known().eq_ignore_ascii_case(kind)))
+}
+
+/// A cmdlet's name without its module: `Microsoft.PowerShell.Management\Remove-Item`.
+fn unqualified(name: &str) -> &str {
+    let cmdlet = name.rsplit_once('/').filter(|(module, _)| module.contains('.') && !module.starts_with('.'));
+    cmdlet.map(|(_, cmdlet)| cmdlet).filter(|cmdlet| is_cmdlet(cmdlet)).unwrap_or(name)
 }
 
 /// Reports where a cmdlet's request goes, and whether it uploads a file.

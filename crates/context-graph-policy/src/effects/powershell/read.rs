@@ -4,44 +4,53 @@ use super::is_cmdlet;
 use crate::effects::shell::Shell;
 use crate::effects::{Origin, Piece, Text};
 
-/// Arguments that are values: positional ones and those of `-Path`, `-LiteralPath`, `-FilePath`,
-/// `-Destination`.
+/// Options whose value is not a file.
+const NOT_FILES: &[&str] = &[
+    "-value",
+    "-encoding",
+    "-erroraction",
+    "-itemtype",
+    "-pattern",
+    "-method",
+    "-body",
+    "-headers",
+    "-ea",
+    "-filter",
+    "-include",
+    "-exclude",
+];
+
+/// Arguments that are values: positional ones and those of `-Path`, `-LiteralPath`, `-FilePath`. The value of
+/// `-Destination` is the last of them, wherever it stands.
 pub(super) fn operands(args: &[Text]) -> Vec<Text> {
-    let mut out = Vec::new();
-    let mut skip = false;
+    let (mut out, mut last) = (Vec::new(), None);
+    let mut before = String::new();
     for arg in args {
         let text = arg.known().to_ascii_lowercase();
         if matches!(text.as_str(), ">" | ">>" | "2>") {
             break;
         }
-        if skip {
-            skip = false;
+        let option = std::mem::take(&mut before);
+        if NOT_FILES.contains(&option.as_str()) || matches!(text.as_str(), "/s" | "/q" | "/f") {
             continue;
         }
         if text.starts_with('-') && text.len() > 1 {
-            skip = matches!(
-                text.as_str(),
-                "-value"
-                    | "-encoding"
-                    | "-erroraction"
-                    | "-itemtype"
-                    | "-pattern"
-                    | "-method"
-                    | "-body"
-                    | "-headers"
-                    | "-ea"
-                    | "-filter"
-                    | "-include"
-                    | "-exclude"
-            );
-            continue;
+            before = text;
+        } else if option.starts_with("-dest") {
+            last = Some(slashed(arg));
+        } else {
+            out.push(slashed(arg));
         }
-        if text == "/s" || text == "/q" || text == "/f" {
-            continue;
-        }
-        out.push(slashed(arg));
     }
+    out.extend(last);
     out
+}
+
+/// The value of an option, which may be abbreviated.
+pub(super) fn valued<'a>(args: &'a [Text], option: &str) -> Option<&'a Text> {
+    let is_it = |text: &str| text.len() > 1 && text.starts_with('-') && option.starts_with(text);
+    let pair = args.windows(2).find(|pair| is_it(&pair[0].known().to_ascii_lowercase()))?;
+    Some(&pair[1])
 }
 
 pub(super) fn slashed(text: &Text) -> Text {
@@ -59,21 +68,6 @@ pub(super) fn slashed(text: &Text) -> Text {
 pub(super) fn nested(source: &str) -> Vec<String> {
     let inner = source.split('(').skip(1).take(32).filter_map(|rest| rest.split(')').next());
     inner.filter(|text| is_cmdlet(text.split_whitespace().next().unwrap_or(""))).map(str::to_owned).collect()
-}
-
-/// Fills in variables that were set to plain text, and remembers those that the statement sets.
-pub(super) fn with_values(statement: &str, values: &mut Vec<(String, String)>) -> String {
-    if let Some((name, value)) = statement.trim().strip_prefix('$').and_then(|rest| rest.split_once('=')) {
-        let (name, value) = (name.trim(), value.trim());
-        let plain = value.len() > 2 && value.starts_with(['\'', '"']) && value.ends_with(['\'', '"']);
-        if plain && !value.contains('$') && name.chars().all(char::is_alphanumeric) && values.len() < 16 {
-            values.push((format!("${name}"), value[1..value.len() - 1].to_owned()));
-        }
-        return statement.to_owned();
-    }
-    values.iter().fold(statement.to_owned(), |text, (name, value)| {
-        if text.len() < 16 * 1024 { text.replace(name.as_str(), value) } else { text }
-    })
 }
 
 /// Replaces the system's variables by the folders they stand for.
@@ -173,7 +167,7 @@ pub(super) fn words(statement: &str, shell: &Shell<'_>) -> Vec<Text> {
                 .skip_while(|c| c.is_alphanumeric() || "_:.(){}".contains(*c))
                 .collect();
             made.push_str(&rest);
-        } else if bare {
+        } else if bare && text != "?" {
             // Here a backslash separates folders and escapes nothing.
             made.push_globbed(&text.replace('\\', "/"));
         } else {
