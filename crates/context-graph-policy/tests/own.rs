@@ -75,7 +75,10 @@ fn files() -> ListedFileSystem {
     let own = |name: &str| format!("{PROJECT}/{name}");
     let links = [("src/live", "../.context-graph/live"), ("agents", ".claude/agents"), ("near", "src/deep")];
     let fs = links.iter().fold(fs, |fs, (name, to)| fs.with(&own(name), FileKind::Link((*to).to_owned())));
-    fs.with_content(&own("evil.patch"), patch_of(".claude/settings.local.json").as_bytes())
+    let hooks = br#"{"hooks":{"PreToolUse":[{"hooks":[{"command":"context-graph hooks pre-tool"}]}]}}"#;
+    fs.with_content(&own(".claude/settings.json"), hooks)
+        .with_content(&own(".claude/settings.local.json"), hooks)
+        .with_content(&own("evil.patch"), patch_of(".claude/settings.local.json").as_bytes())
         .with_content(&own("good.patch"), patch_of("src/main.rs").as_bytes())
         .with_content(&own("evil.tar"), &tar_of(".claude/settings.json"))
         .with_content(&own("good.tar"), &tar_of("pkg/a.txt"))
@@ -137,6 +140,54 @@ fn settings_that_git_does_not_know_are_taken_along_by_what_takes_such_files() {
     assert!(stops(not_kept, b".claude/\n", "git clean -fdx"));
     assert!(stops(not_kept, b".claude\n", "git stash --all"));
     assert!(!stops(kept, b"", "git clean -fdx"));
+}
+
+/// An entry of git's index: 62 bytes before the name, with the size at the 36th.
+fn entry(name: &str, size: u32) -> Vec<u8> {
+    let mut entry = vec![0; 62];
+    entry[36..40].copy_from_slice(&size.to_be_bytes());
+    entry.extend(name.bytes());
+    entry
+}
+
+#[test]
+fn settings_that_git_would_set_back_are_asked_about() {
+    let (shared, own) = (".claude/settings.json", ".claude/settings.local.json");
+    let stops = |entries: &[Vec<u8>], command: &str| {
+        let index = [b"DIRC\0\0\0\x02".to_vec(), entries.concat()].concat();
+        let fs = ListedFileSystem::default()
+            .with_content(&format!("{PROJECT}/{shared}"), b"{\"hooks\":{}}")
+            .with_content(&format!("{PROJECT}/{own}"), b"{}")
+            .with_content(&format!("{PROJECT}/.git/index"), &index);
+        let decision = decide(&fs, command);
+        decision.findings().any(|finding| finding.rule == "self-protection/client-settings")
+    };
+    let (as_kept, changed, staged) = (entry(shared, 12), entry(shared, 40), entry(own, 2));
+    let commands = [
+        "git stash",
+        "git stash push",
+        "git stash -k",
+        "git stash push :/",
+        "git stash push -m wip",
+        "git stash save",
+        "git pull --rebase --autostash",
+        "git rebase --autostash main",
+    ];
+    for command in commands {
+        assert!(stops(std::slice::from_ref(&changed), command), "{command}");
+        assert!(stops(std::slice::from_ref(&staged), command), "{command}");
+        assert!(!stops(std::slice::from_ref(&as_kept), command), "{command}");
+        assert!(!stops(&[], command), "{command}");
+    }
+    for command in
+        ["git stash list", "git stash pop", "git stash push src", "git pull --rebase", "git stash show -p"]
+    {
+        assert!(!stops(&[changed.clone(), staged.clone()], command), "{command}");
+    }
+    assert!(stops(&[], "git add -A && git stash"));
+    assert!(stops(&[], "git add .claude; git stash push --staged"));
+    assert!(stops(&[staged], "git sparse-checkout set src"));
+    assert!(stops(&[], "git status -su | cut -c4- | xargs rm"));
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod destructive_system;
 mod exfiltration;
 mod exposure;
 mod hook_bypass;
+mod listed;
 pub mod own_verbs;
 mod places;
 mod privilege;

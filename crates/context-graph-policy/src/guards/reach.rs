@@ -1,7 +1,7 @@
 //! Which of our own files `find` reaches: its tests are applied to the files that exist.
 
 use super::places::is_within;
-use super::{Case, untracked};
+use super::{Case, listed, untracked};
 use crate::effects::path::arrived;
 use crate::effects::{Access, FileKind, FileSystem, Run, Text};
 
@@ -27,8 +27,8 @@ pub(super) fn reached(case: &Case<'_>, run: &Run) -> Option<Ours> {
             let find = Find::of(run, case.ctx.fs);
             ours(case).into_iter().find(|ours| find.removes(ours) || changes && find.reports(ours))
         }
-        "git" | "hub" => untracked::taken(case, run),
-        _ => None,
+        "git" | "hub" => untracked::taken(case, run).or_else(|| listed::named(case, &case.known.read(run))),
+        _ => listed::named(case, &case.known.read(run)),
     }
 }
 
@@ -41,7 +41,7 @@ pub(super) fn changes_what_is_found(case: &Case<'_>) -> bool {
 }
 
 /// Our existing files: the state, the user's own folder, the settings that call us, and our program.
-fn ours(case: &Case<'_>) -> Vec<Ours> {
+pub(super) fn ours(case: &Case<'_>) -> Vec<Ours> {
     let fs = case.ctx.fs;
     let (project, home) = (case.ctx.project.trim_end_matches('/'), case.ctx.home.trim_end_matches('/'));
     let mut found = Vec::new();
@@ -296,7 +296,7 @@ pub(super) fn wild(pattern: &str, text: &str) -> bool {
 }
 
 /// Whether a path can match a regular expression: its plain words must occur in order.
-fn can_fit(pattern: &str, path: &str) -> bool {
+pub(super) fn can_fit(pattern: &str, path: &str) -> bool {
     let pattern = pattern.trim_end_matches('$').trim_start_matches('^').replace("\\.", ".");
     let mut rest = path;
     for word in pattern.split([']', '[', '(', ')', '|', '*', '+', '?', '{', '}', '\\']) {

@@ -2,6 +2,7 @@
 //! untracked files.
 
 use super::Case;
+use super::listed::changes_what_is_listed;
 use super::places::is_within;
 use super::reach::{Ours, changes_what_is_found, wild};
 use crate::effects::path::{absolute_str, arrived};
@@ -16,12 +17,20 @@ pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
         return Some(state);
     }
     // git's lists are only read if the subcommand can take untracked files.
+    if sub == "stash"
+        && matches!(call.word(1), "" | "push" | "save")
+        && !call.words.iter().skip(2).any(|word| is_elsewhere(word.known()))
+        && let Some(settings) = changed(case)
+    {
+        return Some(settings);
+    }
     let is_concerned = match sub {
         "clean" => true,
         "stash" => stashes(case, &call, false),
         "ls-files" | "check-ignore" => changes_what_is_found(case),
         "sparse-checkout" => return left_out(case, &call),
-        "status" => call.has("--ignored") && changes_what_is_found(case),
+        "status" => changes_what_is_listed(case),
+        "pull" | "rebase" | "merge" if call.has("--autostash") => return changed(case),
         _ => false,
     };
     if !is_concerned {
@@ -34,6 +43,7 @@ pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
         match sub {
             "clean" => cleans(&call, &folder, &ours.path, ignored),
             "stash" => is_within(&ours.path, &folder) && stashes(case, &call, ignored),
+            "status" => ignored == call.has("--ignored"),
             "ls-files" => lists(&call, &folder, &ours.path, ignored),
             _ => ignored,
         }
@@ -106,13 +116,58 @@ impl Untracked {
     }
 }
 
+/// Whether a word of `git stash push` names files that are not settings.
+fn is_elsewhere(word: &str) -> bool {
+    !matches!(word, "." | ":/" | "*" | "--") && !word.contains(".claude")
+}
+
+/// The index of the project's repository, if names can be found in it: version 4 does not store them whole.
+fn index(case: &Case<'_>) -> Option<Vec<u8>> {
+    let file = format!("{}/.git/index", case.ctx.project.trim_end_matches('/'));
+    case.ctx.fs.content(&file, MAX_INDEX).filter(|index| index.get(4..8) != Some(&[0, 0, 0, 4]))
+}
+
+/// Whether git keeps this file of the project.
+pub(super) fn is_tracked(case: &Case<'_>, path: &str) -> bool {
+    let below = path.strip_prefix(case.ctx.project.trim_end_matches('/')).map(|name| name.trim_matches('/'));
+    let Some((name, index)) = below.zip(index(case)) else { return false };
+    !name.is_empty() && index.windows(name.len()).any(|part| part == name.as_bytes())
+}
+
+/// Where an entry of the index has the file's size, counted back from its name.
+const SIZE_BEFORE_NAME: usize = 26;
+
+/// Settings that git would set back: those of this user, which are staged at most, and those whose size is not the
+/// one that git knows.
+fn changed(case: &Case<'_>) -> Option<Ours> {
+    let index = index(case)?;
+    [".claude/settings.local.json", ".claude/settings.json"].into_iter().find_map(|name| {
+        let at = index.windows(name.len()).position(|part| part == name.as_bytes())?;
+        let path = format!("{}/{name}", case.ctx.project.trim_end_matches('/'));
+        let size = || {
+            let from = at.checked_sub(SIZE_BEFORE_NAME)?;
+            let known: [u8; 4] = index.get(from..from + 4)?.try_into().ok()?;
+            Some(
+                usize::try_from(u32::from_be_bytes(known)).ok()?
+                    != case.ctx.fs.content(&path, MAX_IGNORED)?.len(),
+            )
+        };
+        (name.contains("local") || size().unwrap_or(false)).then_some(Ours { path, is_folder: false })
+    })
+}
+
 /// Tracked settings that a sparse checkout would leave out.
 fn left_out(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
-    let path = format!("{}/.claude/settings.json", case.ctx.project.trim_end_matches('/'));
+    let project = case.ctx.project.trim_end_matches('/');
+    let place = |name: &str| format!("{project}/.claude/{name}");
+    let is_there = |path: &String| case.ctx.fs.kind(path).is_some();
+    let own = || Some(place("settings.local.json")).filter(|path| is_there(path) && is_tracked(case, path));
+    let path = Some(place("settings.json")).filter(is_there).or_else(own)?;
     let chooses = matches!(call.word(1), "set" | "init");
     let is_in = |word: &str| word.contains(".claude") && !word.starts_with('!') || word == "/*";
-    let is_named = named(call).any(is_in) && !named(call).any(|word| word.starts_with("!.claude"));
-    (chooses && !is_named && case.ctx.fs.kind(&path).is_some()).then_some(Ours { path, is_folder: false })
+    let is_out = |word: &str| word.trim_start_matches("!/").trim_start_matches('!').starts_with(".claude");
+    let is_named = named(call).any(is_in) && !named(call).any(|word| word.starts_with('!') && is_out(word));
+    (chooses && !is_named).then_some(Ours { path, is_folder: false })
 }
 
 /// The words after the subcommand.

@@ -52,7 +52,12 @@ impl Listing {
             None => (Text::lit("."), Some(named.to_string())),
         };
         let name = picked.map(|pair| pair[1].to_string()).or(last);
-        Some(Self { folder, narrowed, name, deep: has_flag(args, "-recurse") || args.iter().any(|arg| arg.known() == "-r") })
+        Some(Self {
+            folder,
+            narrowed,
+            name,
+            deep: has_flag(args, "-recurse") || args.iter().any(|arg| arg.known() == "-r"),
+        })
     }
 
     /// What remains after a command that selects or sorts; `None` if the pipe ends.

@@ -270,7 +270,10 @@ impl Shell<'_> {
                 crate::effects::Piece::Lit(text) => readable.push_str(text),
                 crate::effects::Piece::Star => readable.push('*'),
                 crate::effects::Piece::One => readable.push('?'),
-                crate::effects::Piece::Hole(Origin::Below) => readable.push_str("**"),
+                crate::effects::Piece::Hole(Origin::Below) => {
+                    self.set("__below", Text::hole(Origin::Below));
+                    readable.push_str("${__below}");
+                }
                 crate::effects::Piece::Hole(_) => readable.push_str("$__unknown"),
             }
         }

@@ -148,10 +148,10 @@ fn every_name(call: &Invocation<'_>) -> Option<Text> {
 /// Files outside the project that are found by content: any file of that folder may be among them.
 fn named_outside(call: &Invocation<'_>, project: &str) -> Option<Text> {
     let recursive = matches!(call.run.name.as_str(), "rg" | "ag") || call.has_any(&["-r", "-R"]);
-    if !recursive || !call.has_any(&["-l", "-L"]) {
+    if !recursive || !call.has_any(&["-l", "-L", "--files"]) {
         return None;
     }
-    let skip = usize::from(!call.has_any(&["-e", "-f"]));
+    let skip = usize::from(!call.has_any(&["-e", "-f", "--files"]));
     let outside = call.operands().iter().skip(skip).find(|folder| {
         let place = path::absolute(folder, &call.run.cwd);
         place.literal().is_some_and(|place| !path::is_within(place, project))
