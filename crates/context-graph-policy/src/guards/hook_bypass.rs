@@ -72,6 +72,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown.as_str(),
                 told!("`{}` would change a git hook (`{}`).", effect.by, shown),
             );
+        } else if effect.by == "Write" && is_new(case, effect) && !shown.contains("/.git/") {
+            // A new hook takes the place of none.
         } else if any(&["./.husky/*"])
             || effect.access != Access::Write
                 && any(&["./.husky", "./.pre-commit-config.yaml", "./lefthook.yml"])
@@ -104,6 +106,11 @@ fn repoints(case: &Case<'_>, effect: &PathEffect) -> bool {
             .target
             .places()
             .any(|place| place.ends_with("/.git") && matches!(case.ctx.fs.kind(place), Some(FileKind::File)))
+}
+
+/// Whether nothing is there yet.
+fn is_new(case: &Case<'_>, effect: &PathEffect) -> bool {
+    effect.target.literal().is_some_and(|place| case.ctx.fs.kind(place).is_none())
 }
 
 fn makes_runnable(case: &Case<'_>) -> bool {

@@ -113,8 +113,8 @@ impl List {
         list.starts.extend(operands.iter().map(|start| absolute(start, &call.run.cwd).to_string()));
         // A quoted pattern is read by the builtin.
         if call.run.name == "compgen" {
-            let last = call.run.args.last().map(|glob| absolute(glob, &call.run.cwd).to_string());
-            list.starts.extend(last);
+            let pattern = call.run.args.last();
+            list.starts.extend(pattern.map(|glob| absolute(glob, &call.run.cwd).to_string()));
         }
         Some(list)
     }

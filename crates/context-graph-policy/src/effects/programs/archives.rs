@@ -96,7 +96,8 @@ impl Shell<'_> {
             }
             "pax" if call.has("-r") && call.has("-w") => {
                 for source in words.iter().rev().skip(1) {
-                    self.bring_folder(source, words[words.len() - 1], false, "pax");
+                    let into = matches!(source.known(), "." | "./");
+                    self.bring_folder(source, words[words.len() - 1], into, "pax");
                 }
                 return;
             }

@@ -53,7 +53,11 @@ impl Shell<'_> {
         let (sources, destination) = sources_of(call);
         for source in sources {
             // A link gives the file a second name, which hides later reads and writes.
-            self.touch(Access::Read, source, name);
+            let place = absolute(&self.home_expanded(source), self.cwd());
+            // A folder elsewhere comes with all that is in it.
+            let is_elsewhere =
+                call.has("-s") && place.literal().is_some_and(|place| !is_within(place, self.project));
+            self.touch_all(Access::Read, source, name, is_elsewhere);
         }
         let Some(destination) = destination else { return };
         self.touch(Access::Write, destination, name);
@@ -138,8 +142,12 @@ impl Shell<'_> {
             }
             if let Some(destination) = destination {
                 self.write_into(destination, source, name);
-                if let Some(path) = source.literal().filter(|_| call.has("--parents")) {
-                    self.bring_named(destination, std::iter::once(path), name);
+                if call.has("--parents") {
+                    match source.literal() {
+                        Some(path) => self.bring_named(destination, std::iter::once(path), name),
+                        // Found files keep the folders that they are in.
+                        None => self.bring_folder(&Text::lit("."), destination, true, name),
+                    }
                 }
                 if recursive || name == "ditto" {
                     let into = into_it || source.to_string().ends_with("/.") || source.known() == ".";

@@ -11,6 +11,8 @@ impl Shell<'_> {
             "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "w3m" | "httpie" => {
                 self.request(call, stdin);
             }
+            // Here the table says what is sent.
+            "ftp" if call.has("-u") => return false,
             "scp" | "rsync" | "sftp" | "rcp" | "lftp" | "ftp" | "croc" | "rclone" | "wormhole"
             | "magic-wormhole" | "pscp" => {
                 self.transfer(call, stdin);

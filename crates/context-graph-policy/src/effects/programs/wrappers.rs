@@ -11,8 +11,10 @@ impl Shell<'_> {
     pub(super) fn unwrapped(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
         match run.name.as_str() {
+            // Asks whether it could.
+            "sudo" | "doas" if matches!(call.command(), [only] if matches!(only.known(), "true" | ":")) => {}
             "sudo" | "doas"
-                if call.rest.is_none() && call.has_any(&["--version", "--help", "-K", "-k", "-h"]) => {}
+                if call.rest.is_none() && call.has_any(&["--version", "--help", "-K", "-k", "-h", "-v"]) => {}
             "sudo" | "doas" | "pkexec" | "gosu" | "su-exec" | "setuidgid" | "runas" | "run0" | "sudo-rs"
             | "dzdo" | "calife" | "su" | "runuser" | "chroot" | "nsenter" | "setpriv" | "capsh" => {
                 self.out.privileges.push(Privilege::OtherUser(run.name.clone()));

@@ -90,6 +90,9 @@ impl Shell<'_> {
         for (assign, value) in declared {
             if letters.contains('n') && self.references.len() < MAX_VARIABLES {
                 let meant = value.first().map_or("", Text::known).to_owned();
+                for name in &value {
+                    self.subscript(name);
+                }
                 self.references.insert(assign.name.clone(), meant);
                 continue;
             }
