@@ -52,6 +52,8 @@ const VERBS: &[&str] = &[
     "teardown",
     "shred",
     "rmdir",
+    "rmr",
+    "deleteall",
     "uninstall",
 ];
 
@@ -205,14 +207,18 @@ fn is_named(arg: &Text) -> bool {
     !arg.prefix().starts_with('-')
 }
 
-/// `delete`, `delete-job`, `delete_user`, `apps:destroy`.
+/// `delete`, `delete-job`, `delete_user`, `apps:destroy`, `DeleteInstance`.
 fn is_verb(word: &str) -> bool {
     if word.len() > 40 || word.contains(['/', '.', '=', '@']) {
         return false;
     }
     let whole = |part: &str| VERBS.iter().any(|verb| verb.eq_ignore_ascii_case(part));
     let leads = |mark: char| word.split_once(mark).is_some_and(|(first, _)| whole(first));
+    let second = word.char_indices().skip(1).find(|(_, c)| c.is_ascii_uppercase());
+    let is_led =
+        second.is_some_and(|(at, _)| word.bytes().all(|c| c.is_ascii_alphanumeric()) && whole(&word[..at]));
     whole(word)
+        || is_led
         || leads('-')
         || leads('_')
         || leads(':')

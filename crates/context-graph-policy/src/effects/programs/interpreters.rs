@@ -61,8 +61,9 @@ impl Shell<'_> {
             "rake" if call.has("-e") => self.language(call, stdin),
             "python" | "pypy" | "ipython" | "node" | "deno" | "bun" | "nodejs" | "tsx" | "ts-node"
             | "perl" | "ruby" | "jruby" | "php" | "lua" | "luajit" | "Rscript" | "R" | "julia" | "elixir"
-            | "scala" | "groovy" | "ghc" | "swift" | "tclsh" | "wish" | "racket" | "bb" | "crystal"
-            | "nim" | "raku" | "kotlin" | "guile" | "erl" | "ocaml" | "jshell" | "tcc"
+            | "runghc" | "runhaskell" | "csi" | "scala" | "groovy" | "ghc" | "swift" | "tclsh" | "wish"
+            | "racket" | "bb" | "crystal" | "nim" | "raku" | "kotlin" | "guile" | "erl" | "ocaml"
+            | "jshell" | "tcc"
                 if call.rest.is_none() =>
             {
                 self.language(call, stdin)
