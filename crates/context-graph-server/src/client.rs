@@ -192,12 +192,22 @@ impl Client {
     }
 
     fn send(&self, path: &str, what: &impl Serialize) -> Result<u64, ClientError> {
+        let body = postcard::to_stdvec(what).map_err(|error| ClientError::Usage(error.to_string()))?;
+        self.send_bytes(path, &body)
+    }
+
+    /// The same with a push that is packed already.
+    #[cfg(unix)]
+    pub(crate) fn push_bytes(&self, body: &[u8]) -> Result<u64, ClientError> {
+        self.send_bytes("/v1/push", body)
+    }
+
+    fn send_bytes(&self, path: &str, body: &[u8]) -> Result<u64, ClientError> {
         #[derive(serde::Deserialize)]
         struct Taken {
             records: u64,
         }
-        let body = postcard::to_stdvec(what).map_err(|error| ClientError::Usage(error.to_string()))?;
-        let sent = self.agent.post(self.at(path)).header("authorization", self.bearer()).send(&body[..]);
+        let sent = self.agent.post(self.at(path)).header("authorization", self.bearer()).send(body);
         self.read::<Taken>(sent).map(|taken| taken.records)
     }
 

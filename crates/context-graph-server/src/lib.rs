@@ -4,6 +4,8 @@
 //! This crate has HTTP and the database behind it. It must not have anything that a hook needs.
 
 mod aside;
+#[cfg(unix)]
+pub mod bench;
 pub mod client;
 pub mod db;
 mod http;

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use bulk::Bulk;
 pub use postgres::Tls;
+#[cfg(unix)]
+pub(crate) use postgres::{BY_TIME, raw};
 
 /// Why the database failed.
 #[derive(Debug, thiserror::Error)]

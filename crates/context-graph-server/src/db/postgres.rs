@@ -38,10 +38,11 @@ struct Postgres {
 /// A connection that was idle for this long is tested before it is used.
 const TRY_AFTER: Duration = Duration::from_secs(1);
 /// Partitioned tables.
-pub(super) const BY_TIME: [&str; 7] =
+pub(crate) const BY_TIME: [&str; 7] =
     ["blocks", "calls", "decisions", "events", "files", "injections", "turns"];
 
-pub(super) fn open(address: &str, tls: &Tls) -> Result<Box<dyn Connection>> {
+/// A connection as the client gives it.
+pub(crate) fn raw(address: &str, tls: &Tls) -> Result<Client> {
     let mut config: Config = address
         .parse()
         .map_err(|error: postgres::Error| DbError::Refused(format!("--database: {}", told(&error))))?;
@@ -49,11 +50,16 @@ pub(super) fn open(address: &str, tls: &Tls) -> Result<Box<dyn Connection>> {
     config.keepalives_idle(Duration::from_secs(30));
     name_loopback(&mut config);
     let away = |error: postgres::Error| DbError::Away(told(&error));
-    let mut client = if config.get_ssl_mode() == SslMode::Disable || is_local(&config) {
-        config.connect(NoTls).map_err(away)?
+    if config.get_ssl_mode() == SslMode::Disable || is_local(&config) {
+        config.connect(NoTls).map_err(away)
     } else {
-        config.connect(MakeRustlsConnect::new(trusting(tls)?)).map_err(away)?
-    };
+        config.connect(MakeRustlsConnect::new(trusting(tls)?)).map_err(away)
+    }
+}
+
+pub(super) fn open(address: &str, tls: &Tls) -> Result<Box<dyn Connection>> {
+    let away = |error: postgres::Error| DbError::Away(told(&error));
+    let mut client = raw(address, tls)?;
     // No page and no push needs longer; this ends our wait for a server that hangs.
     client
         .batch_execute("SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '60s'")

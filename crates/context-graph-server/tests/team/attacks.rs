@@ -32,8 +32,7 @@ pub(crate) fn others(team: &Team) {
     }
     assert_eq!(team.count("SELECT count(*) FROM events"), 10);
     for token in ["", "machine_", "machine_00", "person_x", "' OR 1=1 --"] {
-        let nobody =
-            Machine { url: team.url.clone(), token: token.to_owned(), number: ada.number, key: eve_key() };
+        let nobody = Machine { token: token.to_owned(), key: eve_key(), ..ada.again(&team.url) };
         assert!(why(nobody.push("s", (1, 2))).contains("token"), "{token}");
     }
     members::revoke(&team.pool, "team", "ada", now_ms()).unwrap();

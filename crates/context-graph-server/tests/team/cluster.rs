@@ -78,6 +78,11 @@ impl Cluster {
         self.folder.path().join("data").display().to_string()
     }
 
+    /// What it logged.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap()
+    }
+
     /// Starts it again with more settings.
     pub(crate) fn resume(&self, more: &str) -> bool {
         let options = format!(

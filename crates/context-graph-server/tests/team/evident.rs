@@ -26,12 +26,7 @@ pub(crate) fn two_servers(team: &Team) {
         for worker in 0..6 {
             let (ada, url) = (&ada, &urls[worker % 2]);
             scope.spawn(move || {
-                let there = Machine {
-                    url: url.clone(),
-                    token: ada.token.clone(),
-                    number: ada.number,
-                    key: context_graph_server::keys::SigningKey::from_seed(&[0; 32]).unwrap(),
-                };
+                let there = ada.again(url);
                 for session in ["a", "b", "c"] {
                     for to in [7, 19, 30] {
                         let push = ada.made(session, 1, (1, to), "");

@@ -16,6 +16,7 @@ pub(crate) struct Machine {
     pub(crate) url: String,
     pub(crate) token: String,
     pub(crate) number: i64,
+    pub(crate) seed: [u8; 32],
     pub(crate) key: SigningKey,
 }
 
@@ -65,9 +66,16 @@ impl Machine {
 
     pub(crate) fn join_team(team: &Team, name: &str, member: &str, role: Role) -> Self {
         let invitation = members::invite(&team.pool, name, member, Some(role), 60_000, now_ms()).unwrap();
-        let key = SigningKey::from_seed(&random().unwrap()).unwrap();
+        let seed = random().unwrap();
+        let key = SigningKey::from_seed(&seed).unwrap();
         let joined = Client::new(&team.url, None, "").unwrap().join(&invitation, "laptop", &key).unwrap();
-        Self { url: team.url.clone(), token: joined.token, number: joined.machine, key }
+        Self { url: team.url.clone(), token: joined.token, number: joined.machine, seed, key }
+    }
+
+    /// The same machine, by another way to the server.
+    pub(crate) fn again(&self, url: &str) -> Self {
+        let key = SigningKey::from_seed(&self.seed).unwrap();
+        Self { url: url.to_owned(), token: self.token.clone(), number: self.number, seed: self.seed, key }
     }
 
     pub(crate) fn client(&self) -> Client {

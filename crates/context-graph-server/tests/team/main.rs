@@ -16,6 +16,7 @@ mod evident;
 mod faults;
 mod machine;
 mod pages;
+mod tls;
 
 use context_graph_server::db::{Place, Pool, Tls};
 use context_graph_server::{Serving, schema};
@@ -81,7 +82,6 @@ const SCENARIOS: &[Scenario] = &[
     ("text is never SQL", attacks::text_is_text),
     ("slow and endless requests are cut off", attacks::slow),
     ("each sees what the role allows, and looks are noted", pages::roles),
-    ("every page of a large team comes by an index", pages::plans),
 ];
 
 fn main() {
@@ -97,7 +97,10 @@ fn main() {
             ""
         }));
     }
-    for (name, scenario) in faults::SCENARIOS {
+    let secure = || run(None, tls::only_the_right_certificate);
+    let trial = Trial::test("sqlite: only a server with the right certificate is told anything", secure);
+    trials.push(trial.with_ignored_flag(!tls::is_possible()));
+    for (name, scenario) in faults::SCENARIOS.into_iter().chain([pages::PLANS]) {
         let trial = Trial::test(format!("postgresql: {name}"), move || {
             scenario();
             Ok(())

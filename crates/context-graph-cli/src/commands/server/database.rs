@@ -27,6 +27,24 @@ pub(super) struct DatabaseArgs {
 
 impl DatabaseArgs {
     pub(super) fn pool(&self, environment: &Environment) -> Result<Pool, Failure> {
+        self.place(environment).map(Pool::new)
+    }
+
+    /// The same as it was given, for another process.
+    #[cfg(unix)]
+    pub(super) fn as_args(&self) -> Vec<std::ffi::OsString> {
+        let mut args: Vec<std::ffi::OsString> = Vec::new();
+        for (name, value) in [
+            ("--database", self.database.as_ref().map(Into::into)),
+            ("--database-ca", self.database_ca.as_ref().map(Into::into)),
+            ("--sqlite", self.sqlite.as_ref().map(Into::into)),
+        ] {
+            args.extend(value.into_iter().flat_map(|value| [name.into(), value]));
+        }
+        args
+    }
+
+    pub(super) fn place(&self, environment: &Environment) -> Result<Place, Failure> {
         if let Some(address) = &self.database {
             let address = match address.strip_prefix('@') {
                 None => address.clone(),
@@ -35,7 +53,7 @@ impl DatabaseArgs {
                     .trim()
                     .to_owned(),
             };
-            return Ok(Pool::new(Place::Postgres(address, Tls { authorities: self.database_ca.clone() })));
+            return Ok(Place::Postgres(address, Tls { authorities: self.database_ca.clone() }));
         }
         let path = if let Some(path) = &self.sqlite {
             environment.current_dir.join(path)
@@ -45,6 +63,6 @@ impl DatabaseArgs {
             let made = context_graph_storage::UserFolder::new(&folder).open()?;
             made.path().join("team.db")
         };
-        Ok(Pool::new(Place::Sqlite(path)))
+        Ok(Place::Sqlite(path))
     }
 }

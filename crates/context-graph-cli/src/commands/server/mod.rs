@@ -1,5 +1,7 @@
 //! `server`: the team's server, and the commands for its administrator.
 
+#[cfg(unix)]
+mod bench;
 mod database;
 mod members;
 mod policy;
@@ -53,6 +55,8 @@ pub(crate) enum ServerCommands {
     /// Publish a policy for the team's machines, or show the one that is in force
     #[command(subcommand)]
     Policy(policy::PolicyCommands),
+    #[cfg(unix)]
+    Bench(bench::BenchArgs),
 }
 
 /// Answer machines and browsers (the default)
@@ -100,6 +104,8 @@ pub(crate) fn run(args: &ServerArgs, environment: &Environment) -> Outcome {
         Some(ServerCommands::Invite(args)) => members::invite(args, &pool, environment),
         Some(ServerCommands::Members { command }) => members::run(command.as_ref(), &pool),
         Some(ServerCommands::Forget(args)) => members::forget(args, &pool),
+        #[cfg(unix)]
+        Some(ServerCommands::Bench(bench)) => bench::run(bench, &args.database, environment),
         Some(ServerCommands::Policy(command)) => policy::run(command, &pool, environment),
     }
 }

@@ -1,0 +1,90 @@
+//! Asks what each page asks, and measures it.
+
+use std::time::{Duration, Instant};
+
+use context_graph_web::{Answer, Asked as Entries, Records, SessionsAsked, Trouble};
+
+use crate::db::{DbError, Pool};
+use crate::given;
+use crate::members::{Guest, Role};
+use crate::records::TeamRecords;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// How long one question took.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The question.
+    pub what: &'static str,
+    /// Half of the answers took no longer.
+    pub p50: Duration,
+    /// 95 of a hundred took no longer.
+    pub p95: Duration,
+}
+
+type Question = (&'static str, fn(&TeamRecords, &str, i64) -> Answer<()>);
+
+/// Every question of every page, with what a page asks for at first.
+const QUESTIONS: [Question; 15] = [
+    ("now: running", |records, _, _| records.running().map(drop)),
+    ("now: activity", |records, _, now| records.activity(now - 14 * DAY_MS, DAY_MS / 4, 56).map(drop)),
+    ("sessions: list", |records, _, _| {
+        records.sessions(&SessionsAsked { limit: 50, ..SessionsAsked::default() }).map(drop)
+    }),
+    ("sessions: stopped", |records, _, _| {
+        records
+            .sessions(&SessionsAsked { state: "stopped".to_owned(), limit: 50, ..SessionsAsked::default() })
+            .map(drop)
+    }),
+    ("sessions: projects", |records, _, _| records.choices().map(drop)),
+    ("session: head", |records, id, _| records.session(id).map(drop)),
+    ("session: axis", |records, id, _| records.axis(id).map(drop)),
+    ("session: story", |records, id, _| records.story(id, 1, 100).map(drop)),
+    ("session: entry", |records, id, _| records.entry(id, 2).map(drop)),
+    ("calls: list", |records, _, _| records.entries(&Entries::default(), 100).map(drop)),
+    ("calls: one tool", |records, _, _| {
+        records.entries(&Entries { tool: vec!["Edit".to_owned()], ..Entries::default() }, 100).map(drop)
+    }),
+    ("guard: rules", |records, _, now| records.rules(now - 30 * DAY_MS).map(drop)),
+    ("files: list", |records, _, now| records.files(now - 30 * DAY_MS).map(drop)),
+    ("health: findings", |records, _, _| records.findings().map(drop)),
+    ("health: cost and size", |records, _, _| records.hook_costs().and(records.sizes()).map(drop)),
+];
+
+/// Asks each question so often, as an admin, each time about another session.
+pub fn ask(pool: &Pool, times: usize, now_ms: fn() -> i64) -> Result<Vec<Asked>, DbError> {
+    let rows = pool.with(|connection| {
+        connection.query(
+            "SELECT session_id, machine, tenant, member FROM sessions ORDER BY number DESC LIMIT $1",
+            given![times as u64],
+        )
+    })?;
+    let Some(first) = rows.first() else { return Ok(Vec::new()) };
+    let guest = Guest {
+        tenant: first.int(2),
+        member: first.int(3),
+        name: "bench".to_owned(),
+        role: Role::Admin,
+        machine: None,
+        public_key: Vec::new(),
+    };
+    let records = TeamRecords::new(pool.clone(), guest, now_ms);
+    let mut asked = Vec::new();
+    for (what, question) in QUESTIONS {
+        let mut took = Vec::with_capacity(times);
+        for at in 0..times {
+            let row = &rows[at % rows.len()];
+            let id = format!("{}@{}", row.text(0), row.int(1));
+            let started = Instant::now();
+            question(&records, &id, now_ms())
+                .map_err(|trouble: Trouble| DbError::Refused(format!("{what}: {trouble:?}")))?;
+            took.push(started.elapsed());
+        }
+        took.sort_unstable();
+        let at = |share: usize| {
+            took.get((took.len() * share).div_ceil(100).saturating_sub(1)).copied().unwrap_or_default()
+        };
+        asked.push(Asked { what, p50: at(50), p95: at(95) });
+    }
+    Ok(asked)
+}
