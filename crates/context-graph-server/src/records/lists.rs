@@ -18,7 +18,11 @@ const MOST_CALLS: i64 = 50_000;
 /// A session without events for this long is over.
 const RUNS_FOR_MS: i64 = 3_600_000;
 /// Hooks are counted in this many of the newest sessions.
-const COST_SESSIONS: i64 = 60;
+const COST_SESSIONS: i64 = 20;
+/// At most this many of their hooks.
+const COST_HOOKS: i64 = 10_000;
+/// Files are counted in this many of the newest calls.
+const FILE_CALLS: i64 = 2000;
 
 const LINE: &str = "s.session_id, s.machine, s.title, s.project, s.model, s.lifecycle, s.ended, s.previous_id, s.started_ms,
     s.updated_ms, s.ended_ms, s.continuity, s.prompts, s.calls, s.failures, s.stops, s.files, s.records, m.name";
@@ -280,7 +284,7 @@ pub(super) fn rules(records: &TeamRecords, since_ms: i64) -> Answer<Vec<RuleLine
 pub(super) fn files(records: &TeamRecords, since_ms: i64) -> Answer<Vec<FileLine>> {
     let editors = EDITORS.map(|tool| format!("'{tool}'")).join(", ");
     let mut given = records.whose();
-    given.extend([since_ms, 5000].map(Value::from));
+    given.extend([since_ms, FILE_CALLS].map(Value::from));
     let sql = format!(
         "SELECT f.path, count(*), CAST(sum(x.edits) AS BIGINT), count(DISTINCT x.session), max(x.at_ms)
          FROM (SELECT c.tenant, c.session, c.seq, c.place, c.at_ms, CASE WHEN c.tool IN ({editors}) THEN 1 ELSE 0 END AS edits
@@ -302,7 +306,7 @@ pub(super) fn files(records: &TeamRecords, since_ms: i64) -> Answer<Vec<FileLine
 
 pub(super) fn hook_costs(records: &TeamRecords) -> Answer<Vec<HookCost>> {
     let mut given = records.whose();
-    given.extend([COST_SESSIONS, MOST_CALLS].map(Value::from));
+    given.extend([COST_SESSIONS, COST_HOOKS].map(Value::from));
     let sql = format!(
         "SELECT e.event, e.hook_us
          FROM (SELECT s.number, s.tenant FROM sessions s WHERE {} ORDER BY s.updated_ms DESC LIMIT $3) s

@@ -22,8 +22,12 @@ fn bin() -> Option<PathBuf> {
     found.into_iter().rev().find(|bin| bin.join("initdb").is_file())
 }
 
+/// Below the range from which the system gives connections their own ports: while PostgreSQL is stopped, one of them could
+/// otherwise take its port.
 fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    let random = context_graph_server::keys::random().unwrap();
+    let first = 20_000 + u16::from_le_bytes([random[0], random[1]]) % 10_000;
+    (first..first + 500).find(|port| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
 }
 
 fn is_root() -> bool {

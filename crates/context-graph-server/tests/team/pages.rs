@@ -71,18 +71,18 @@ const BIG: [&str; 7] = ["blocks", "calls", "decisions", "events", "files", "inje
 
 /// Multiplies what one session brought: 4,000 sessions with about 100 records each.
 const MORE: &str = "
-    INSERT INTO sessions SELECT number + n, tenant, member, machine, session_id || n, ordinal, born, share, title, project, model, lifecycle,
-        ended, previous_id, started_ms, updated_ms + n * 1000, ended_ms, continuity, prompts, calls, failures, stops, files, records, link,
+    INSERT INTO sessions SELECT number - n, tenant, member, machine, session_id || n, ordinal, born, share, title, project, model, lifecycle,
+        ended, previous_id, started_ms, updated_ms - n * 1000, ended_ms, continuity, prompts, calls, failures, stops, files, records, link,
         local_link, signature, settled, stored_ms FROM sessions, generate_series(1, 4000) n;
-    INSERT INTO events SELECT tenant, member, machine, born, session + n, seq, at_ms + n * 1000, event, hook_us, call, tool_use_id, agent_id,
+    INSERT INTO events SELECT tenant, member, machine, born, session - n, seq, at_ms - n * 1000, event, hook_us, call, tool_use_id, agent_id,
         agent_type, prompt_id, verdict, subject FROM events, generate_series(1, 4000) n;
-    INSERT INTO calls SELECT tenant, member, machine, born, session + n, seq, place, last_seq, at_ms + n * 1000, ended_ms, tool_use_id, tool,
+    INSERT INTO calls SELECT tenant, member, machine, born, session - n, seq, place, last_seq, at_ms - n * 1000, ended_ms, tool_use_id, tool,
         mcp_server, agent_id, agent_type, prompt_id, permission_mode, subject, verdict, outcome, evidence, duration_ms, between_ms,
         permission_asked, deferrals, batch_seq, error FROM calls, generate_series(1, 4000) n;
-    INSERT INTO files SELECT tenant, member, machine, born, session + n, seq, place, position, path FROM files, generate_series(1, 4000) n;
-    INSERT INTO turns SELECT tenant, member, machine, born, session + n, seq, at_ms, ended_ms, ended_by, prompt
+    INSERT INTO files SELECT tenant, member, machine, born, session - n, seq, place, position, path FROM files, generate_series(1, 4000) n;
+    INSERT INTO turns SELECT tenant, member, machine, born, session - n, seq, at_ms, ended_ms, ended_by, prompt
         FROM turns, generate_series(1, 4000) n;
-    INSERT INTO blocks SELECT tenant, session + n, born, first_seq, records, content FROM blocks, generate_series(1, 4000) n;
+    INSERT INTO blocks SELECT tenant, session - n, born, first_seq, records, content FROM blocks, generate_series(1, 4000) n;
     ANALYZE";
 
 fn plans() {
@@ -99,12 +99,12 @@ fn plans() {
     assert!(cluster.resume(explain), "PostgreSQL does not start with auto_explain");
     // Older connections do not log their plans.
     team.pool.forget_idle();
-    let asked = context_graph_server::bench::ask(&team.pool, 2, now_ms).unwrap();
+    let asked = context_graph_server::bench::ask(&team.pool, 1, now_ms).unwrap();
     assert!(asked.len() > 10, "every page is asked");
     std::thread::sleep(std::time::Duration::from_millis(300));
     let log = cluster.log();
     let plans: Vec<&str> = log.split("Query Text: ").skip(1).collect();
-    assert!(plans.len() > 30, "the plans are logged: {}", plans.len());
+    assert!(plans.len() > 15, "the plans are logged: {}", plans.len());
     for plan in plans {
         let of_records = |line: &&str| BIG.iter().any(|table| line.contains(&format!("Seq Scan on {table}")));
         let found: Vec<&str> = plan.lines().filter(of_records).collect();
