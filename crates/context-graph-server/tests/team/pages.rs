@@ -83,6 +83,8 @@ const MORE: &str = "
     INSERT INTO turns SELECT tenant, member, machine, born, session - n, seq, at_ms, ended_ms, ended_by, prompt
         FROM turns, generate_series(1, 4000) n;
     INSERT INTO blocks SELECT tenant, session - n, born, first_seq, records, content FROM blocks, generate_series(1, 4000) n;
+    INSERT INTO decisions SELECT tenant, member, machine, born, session, seq, place, 0, 'PreToolUse', 'ask', 'r', 'why', 1 FROM calls;
+    INSERT INTO injections SELECT tenant, member, machine, born, session, seq, 0, 'context', 'text' FROM events;
     ANALYZE";
 
 fn plans() {
