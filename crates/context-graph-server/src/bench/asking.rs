@@ -24,7 +24,7 @@ pub struct Asked {
 
 type Question = (&'static str, fn(&TeamRecords, &str, i64) -> Answer<()>);
 
-/// Every question of every page, with what a page asks for at first.
+/// What pages ask when they are opened. Injections, the curve and most filters are not among them.
 const QUESTIONS: [Question; 15] = [
     ("now: running", |records, _, _| records.running().map(drop)),
     ("now: activity", |records, _, now| records.activity(now - 14 * DAY_MS, DAY_MS / 4, 56).map(drop)),
