@@ -151,7 +151,11 @@ fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
         found.add_at(
             rule,
             ours.path.as_str(),
-            told!("`{}` would change or remove what the guard needs (`{}`).", run.name, ours.path),
+            told!(
+                "`{}` would change or remove what the guard needs (`{}`). Leave that out.",
+                run.name,
+                ours.path
+            ),
         );
     }
     if let Some(verb) = own_verbs::change(case, run) {
