@@ -109,7 +109,7 @@ fn the_same_failure_again_and_again_is_a_loop_however_it_is_told() {
         place.send(&["hooks", "post-tool"], envelope("post_tool_use", &data)).succeeded();
     }
     let told = place.send(&["hooks", "post-tool"], envelope("post_tool_use", &data)).succeeded();
-    let text = format!("{told}{}", place.run(&["session", "show", "s"]).stdout);
+    let text = format!("{told}{}", place.run(&["session", "show", "s", "--json"]).stdout);
     assert!(text.contains("repeated itself") || text.contains("the same failure"), "{text}");
 }
 
