@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAYLOADS = os.path.join(ROOT, "crates/context-graph-events/tests/payloads")
+AGENTS = os.path.join(ROOT, "crates/context-graph-events/tests/agents")
 RIVALS = os.path.join(ROOT, "bench/rivals")
 
 # Everything is compared with this.
