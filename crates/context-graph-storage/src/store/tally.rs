@@ -154,12 +154,13 @@ impl Store {
 
     /// Adds to a tally. A large store is counted by several threads, each with a part of the sessions.
     pub fn tally(&self, counting: &Counting<'_>, day_of: DayOf<'_>, into: &mut Tally) -> Result<()> {
+        let clients = &self.settle(|store| other_clients(&store.connection))?;
         if counting.sessions.is_some() {
-            return self.count(counting, None, day_of, into);
+            return self.count(counting, None, clients, day_of, into);
         }
         let count = |store: &Self, part| {
             let mut tally = Tally::default();
-            store.count(counting, Some(part), day_of, &mut tally).map(|()| tally)
+            store.count(counting, Some(part), clients, day_of, &mut tally).map(|()| tally)
         };
         self.in_parts(count, count)?.into_iter().for_each(|part| into.add(part));
         Ok(())
@@ -169,6 +170,7 @@ impl Store {
         &self,
         counting: &Counting<'_>,
         range: Option<Part>,
+        clients: &Clients,
         day_of: DayOf<'_>,
         into: &mut Tally,
     ) -> Result<()> {
@@ -179,8 +181,8 @@ impl Store {
                 place = format!("x.session BETWEEN {first} AND {last} AND {place}");
             }
             let mut days = Days { day_of, known: HashMap::new(), last: (i64::MIN, 0) };
-            events(connection, &place, &mut days, into)?;
-            calls(connection, &place, counting.top, &mut days, into)?;
+            events(connection, &place, clients, &mut days, into)?;
+            calls(connection, &place, counting.top, clients, &mut days, into)?;
             edits(connection, &place, into)?;
             denials(connection, &place, into)
         })
@@ -269,6 +271,7 @@ fn place(connection: &Connection, counting: &Counting<'_>) -> rusqlite::Result<S
 fn events(
     connection: &Connection,
     place: &str,
+    clients: &Clients,
     days_of: &mut Days<'_>,
     into: &mut Tally,
 ) -> rusqlite::Result<()> {
@@ -283,7 +286,7 @@ fn events(
         if current != Some(session) {
             current = Some(session);
             into.sessions += 1;
-            under(&mut into.clients, client_of(connection, session)?).0 += 1;
+            under(&mut into.clients, client_of(clients, session)).0 += 1;
             days.clear();
         }
         into.records += 1;
@@ -304,16 +307,33 @@ fn events(
     Ok(())
 }
 
+/// The names of other agents than Claude Code, by the number of their session.
+type Clients = HashMap<i64, &'static str>;
+
+fn other_clients(connection: &Connection) -> rusqlite::Result<Clients> {
+    let mut statement = connection
+        .prepare("SELECT number, session_id FROM sessions WHERE session_id >= ? AND session_id < ?")?;
+    let mut clients = HashMap::new();
+    for agent in Agent::ALL.into_iter().filter(|agent| *agent != Agent::ClaudeCode) {
+        // Their ids begin with their name and a hyphen, and a dot comes right after a hyphen.
+        let mut rows = statement.query([format!("{agent}-"), format!("{agent}.")])?;
+        while let Some(row) = rows.next()? {
+            clients.insert(row.get(0)?, Agent::of_session(row.get_ref(1)?.as_str()?).name());
+        }
+    }
+    Ok(clients)
+}
+
 /// The agent that a session is of.
-fn client_of(connection: &Connection, session: i64) -> rusqlite::Result<&'static str> {
-    let mut statement = connection.prepare_cached("SELECT session_id FROM sessions WHERE number = ?")?;
-    statement.query_row([session], |row| Ok(Agent::of_session(row.get_ref(0)?.as_str()?).name()))
+fn client_of(clients: &Clients, session: i64) -> &'static str {
+    clients.get(&session).copied().unwrap_or(Agent::ClaudeCode.name())
 }
 
 fn calls(
     connection: &Connection,
     place: &str,
     top: usize,
+    clients: &Clients,
     days_of: &mut Days<'_>,
     into: &mut Tally,
 ) -> rusqlite::Result<()> {
@@ -324,15 +344,10 @@ fn calls(
     let mut statement = connection.prepare(&asked)?;
     let mut rows = statement.query([])?;
     let mut slowest: BinaryHeap<Reverse<(u32, i64, i64, i64)>> = BinaryHeap::new();
-    let mut current = (0, "");
     while let Some(row) = rows.next()? {
         let outcome = row.get_ref(6)?.as_str().unwrap_or_default();
         into.total.add(outcome);
-        let session: i64 = row.get(0)?;
-        if current.0 != session {
-            current = (session, client_of(connection, session)?);
-        }
-        under(&mut into.clients, current.1).1.add(outcome);
+        under(&mut into.clients, client_of(clients, row.get(0)?)).1.add(outcome);
         into.days.entry(days_of.of(row.get(3)?)).or_default().counts.add(outcome);
         let (counts, took) = under(&mut into.tools, row.get_ref(5)?.as_str().unwrap_or_default());
         counts.add(outcome);
@@ -429,7 +444,7 @@ mod tests {
         };
         let day_of: DayOf<'_> = &|at_ms| u32::try_from(at_ms / 86_400_000).unwrap();
         let (mut by_one, mut by_all) = (Tally::default(), Tally::default());
-        store.count(&counting, None, day_of, &mut by_one).unwrap();
+        store.count(&counting, None, &Clients::new(), day_of, &mut by_one).unwrap();
         store.tally(&counting, day_of, &mut by_all).unwrap();
         assert_eq!((by_one.sessions, by_one.records), (12, 27));
         assert_eq!(format!("{:?}", by_all.hooks), format!("{:?}", by_one.hooks));
