@@ -1,8 +1,6 @@
-//! What a user sees: of no event's answer anything raw is shown on the terminal. `Terminal::leave` looks for that; here the
-//! client is brought to send its events while somebody looks. On a terminal it could not be brought to send `Setup` and
-//! `PermissionDenied`; a test of `interactive` has `TeammateIdle`.
-
-use std::time::Duration;
+//! What a user sees: no raw answer of a hook appears on the terminal. `Terminal::leave` checks that; these tests make the
+//! client send its events on a terminal. It could not be made to send `Setup` and `PermissionDenied` there; a test in
+//! `interactive` has `TeammateIdle`.
 
 use serde_json::json;
 
@@ -112,28 +110,12 @@ fn changes_of_files_and_folders_show_no_answer() {
         "WorktreeCreate": [{"hooks": [{"type": "command", "command": make}]}],
     }}));
     let mut terminal = lab.terminal(&["--permission-mode", "acceptEdits", "--model", "claude-sonnet-4-5"]);
-    let mut changes = 0;
-    wait_until("the file's change to be noticed", || {
-        changes += 1;
-        lab.write("watched.txt", &format!("change {changes}\n"));
-        std::thread::sleep(Duration::from_millis(600));
-        lab.whole_record().count("FileChanged") > 0
-    });
+    lab.change_file_until_noticed("watched.txt");
     terminal.enter("/model opus");
     lab.wait_for_event("PostModelSwitch", 1);
     terminal.enter("go to a tree of its own");
     lab.wait_for_event("Stop", 1);
-    let settings = lab.project().join(".claude/settings.local.json");
-    let installed: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
-    wait_until("the settings' change to be noticed", || {
-        changes += 1;
-        let mut new = installed.clone();
-        new["env"] = json!({"CHANGE": changes.to_string()});
-        lab.write(".claude/settings.local.json", &new.to_string());
-        std::thread::sleep(Duration::from_millis(1500));
-        lab.whole_record().count("ConfigChange") > 0
-    });
+    lab.change_settings_until_noticed();
     assert_seen(&lab, &["PreModelSwitch", "WorktreeCreate", "WorktreeRemove"]);
     terminal.leave();
 }

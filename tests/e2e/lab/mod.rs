@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness;
@@ -182,6 +182,33 @@ impl Lab {
 
     fn note(&self, text: String) {
         self.notes.borrow_mut().push(text);
+    }
+
+    /// Changes the watched file until the client notices. The client looks at files once its watch is set up, and nothing
+    /// tells when that is.
+    pub fn change_file_until_noticed(&self, name: &str) {
+        let mut changes = 0;
+        wait_until("the file's change to be noticed", || {
+            changes += 1;
+            self.write(name, &format!("change {changes}\n"));
+            std::thread::sleep(Duration::from_millis(600));
+            self.whole_record().count("FileChanged") > 0
+        });
+    }
+
+    /// Changes the project's settings until the client notices.
+    pub fn change_settings_until_noticed(&self) {
+        const FILE: &str = ".claude/settings.local.json";
+        let installed = std::fs::read_to_string(self.project().join(FILE)).unwrap();
+        let mut settings: Value = serde_json::from_str(&installed).unwrap();
+        let mut changes = 0;
+        wait_until("the settings' change to be noticed", || {
+            changes += 1;
+            settings["env"] = json!({"CHANGE": changes.to_string()});
+            self.write(FILE, &settings.to_string());
+            std::thread::sleep(Duration::from_millis(1500));
+            self.whole_record().count("ConfigChange") > 0
+        });
     }
 }
 

@@ -1,10 +1,8 @@
 //! How the client is made to fire each event.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
-use crate::lab::{Lab, SESSION, binary, wait_until};
+use crate::lab::{Lab, SESSION, binary};
 use crate::mcp_server;
 use crate::model::{Script, Turn};
 
@@ -158,26 +156,8 @@ pub fn files() -> Lab {
     }}));
     let mut conversation = lab.converse(&[]);
     conversation.say("hello");
-    // The client looks at files from when it has set up its watch, and nothing tells when that is.
-    let mut changes = 0;
-    wait_until("the file's change to be noticed", || {
-        changes += 1;
-        lab.write("watched.txt", &format!("change {changes}\n"));
-        std::thread::sleep(Duration::from_millis(600));
-        lab.whole_record().count("FileChanged") > 0
-    });
-    let settings: Value = serde_json::from_str(
-        &std::fs::read_to_string(lab.project().join(".claude/settings.local.json")).unwrap(),
-    )
-    .unwrap();
-    wait_until("the settings' change to be noticed", || {
-        changes += 1;
-        let mut settings = settings.clone();
-        settings["env"] = json!({"CHANGE": changes.to_string()});
-        lab.write(".claude/settings.local.json", &settings.to_string());
-        std::thread::sleep(Duration::from_millis(1500));
-        lab.whole_record().count("ConfigChange") > 0
-    });
+    lab.change_file_until_noticed("watched.txt");
+    lab.change_settings_until_noticed();
     conversation.end().assert_clean();
     lab
 }

@@ -58,6 +58,20 @@ fn push_on(machine: &Machine, is_over: &AtomicBool, acknowledged: &AtomicU64) {
     }
 }
 
+/// Lets all machines push until `faults` is over; returns how many records of each were acknowledged.
+fn while_pushing(machines: &[Machine], faults: impl FnOnce()) -> Vec<AtomicU64> {
+    let acknowledged: Vec<AtomicU64> = machines.iter().map(|_| AtomicU64::new(0)).collect();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for (machine, acknowledged) in machines.iter().zip(&acknowledged) {
+            scope.spawn(|| push_on(machine, &is_over, acknowledged));
+        }
+        faults();
+        is_over.store(true, Ordering::Relaxed);
+    });
+    acknowledged
+}
+
 /// Checks that everything acknowledged is there once, and that the chains are unbroken. Returns the number of records.
 fn check(team: &Team, machines: &[Machine], acknowledged: &[AtomicU64]) -> u64 {
     let mut all = 0;
@@ -122,18 +136,12 @@ fn cut_connections() {
     let way = CutWay::to(&team.url);
     let joined = (0..4).map(|at| Machine::join(&team, &format!("m{at}"), Role::Member));
     let machines: Vec<Machine> = joined.map(|machine| machine.again(&way.url)).collect();
-    let acknowledged: Vec<AtomicU64> = machines.iter().map(|_| AtomicU64::new(0)).collect();
-    let is_over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for (machine, acknowledged) in machines.iter().zip(&acknowledged) {
-            scope.spawn(|| push_on(machine, &is_over, acknowledged));
-        }
+    let acknowledged = while_pushing(&machines, || {
         for round in 0..rounds() {
             std::thread::sleep(Duration::from_millis(60 + round * 7 % 41));
             way.cut();
         }
         std::thread::sleep(Duration::from_millis(300));
-        is_over.store(true, Ordering::Relaxed);
     });
     told("cuts", rounds(), check(&team, &machines, &acknowledged));
     cluster.stop();
@@ -144,19 +152,13 @@ fn power_cut() {
     let team = team(&cluster);
     let machines: Vec<Machine> =
         (0..4).map(|at| Machine::join(&team, &format!("m{at}"), Role::Member)).collect();
-    let acknowledged: Vec<AtomicU64> = machines.iter().map(|_| AtomicU64::new(0)).collect();
-    let is_over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for (machine, acknowledged) in machines.iter().zip(&acknowledged) {
-            scope.spawn(|| push_on(machine, &is_over, acknowledged));
-        }
+    let acknowledged = while_pushing(&machines, || {
         for round in 0..rounds() {
             std::thread::sleep(Duration::from_millis(100 + round * 37 % 300));
             cluster.kill();
             assert!(cluster.resume(""), "PostgreSQL does not come back");
         }
         std::thread::sleep(Duration::from_millis(300));
-        is_over.store(true, Ordering::Relaxed);
     });
     told("power cuts", rounds(), check(&team, &machines, &acknowledged));
     cluster.stop();
@@ -182,17 +184,11 @@ fn failover() {
         for machine in &mut machines {
             machine.url.clone_from(&url);
         }
-        let acknowledged: Vec<AtomicU64> = machines.iter().map(|_| AtomicU64::new(0)).collect();
-        let is_over = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            for (machine, acknowledged) in machines.iter().zip(&acknowledged) {
-                scope.spawn(|| push_on(machine, &is_over, acknowledged));
-            }
+        let acknowledged = while_pushing(&machines, || {
             std::thread::sleep(Duration::from_secs(2));
             primary.kill();
             standby.promote();
             std::thread::sleep(Duration::from_secs(3));
-            is_over.store(true, Ordering::Relaxed);
         });
         told("failover", 1, check(&team, &machines, &acknowledged));
         standby.stop();
