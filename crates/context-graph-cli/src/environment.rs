@@ -1,6 +1,11 @@
 //! The only place that reads the environment. All other code gets it as an argument.
+//!
+//! `account` is whose process this is and who started it, `terminal` is what the user likes to read and write with.
 
-use std::path::{Component, Path, PathBuf};
+mod account;
+mod terminal;
+
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use context_graph_settings::{AgentClient, UserFile};
@@ -9,6 +14,8 @@ use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{StateFolder, StorageError, UserFolder};
 
 use crate::paths::System;
+
+pub(crate) use account::{home_of_the_account, is_settled};
 
 /// What this process knows about its surroundings.
 #[derive(Debug, Clone, Default)]
@@ -104,16 +111,6 @@ impl Environment {
         context_graph_events::agents::Surroundings { variable: &variable, machine: &machine }
     }
 
-    /// Whether this command is run by an agent: the client marks the shells that it starts for one.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the place; only what is for the user alone has to know"
-    )]
-    pub(crate) fn is_run_by_an_agent() -> bool {
-        let is_marked = std::env::var_os(AGENTS_MARK).is_some_and(|value| !value.is_empty());
-        is_marked || is_below_an_agent()
-    }
-
     /// The folders of `PATH`.
     #[expect(
         clippy::disallowed_methods,
@@ -121,81 +118,6 @@ impl Environment {
     )]
     pub(crate) fn search_path() -> Vec<PathBuf> {
         std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
-    }
-
-    /// Whether the user wants colours on a terminal.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the place; a hook has no need to know, so it does not ask"
-    )]
-    pub(crate) fn welcomes_colour() -> bool {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        !refused && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
-    }
-
-    /// Whether the terminal supports moving the cursor.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the place; a hook has no need to know, so it does not ask"
-    )]
-    pub(crate) fn moves_the_cursor() -> bool {
-        std::env::var_os("TERM").is_none_or(|terminal| !terminal.is_empty() && terminal != "dumb")
-    }
-
-    /// Whether the terminal can show characters beyond ASCII: the locale says so, or nothing says otherwise.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the place; a hook has no need to know, so it does not ask"
-    )]
-    pub(crate) fn reads_unicode() -> bool {
-        let named = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok());
-        let locale = named.into_iter().find(|value| !value.is_empty()).unwrap_or_default().to_lowercase();
-        let letters =
-            locale.split('@').next().and_then(|named| named.split_once('.')).map(|(_, letters)| letters);
-        let is_plain = match letters {
-            Some(letters) => !matches!(letters, "utf-8" | "utf8"),
-            None => matches!(&*locale, "c" | "posix"),
-        };
-        !is_plain && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
-    }
-
-    /// The pager: the user's own, or `less`. `None` if it is switched off or missing. With `stays`, it waits
-    /// for the reader even if everything fits on the screen.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the place; a hook has no need to know, so it does not ask"
-    )]
-    pub(crate) fn pager(stays: bool) -> Option<std::process::Command> {
-        let own = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
-        let mut words: Vec<String> =
-            own.map(|pager| pager.split_whitespace().map(str::to_owned).collect()).unwrap_or_default();
-        if words.is_empty() {
-            words.push("less".to_owned());
-        }
-        if words[0].ends_with("less") {
-            // Without `-R`, `less` would print colour codes as text.
-            words.push(if stays { "-R" } else { "-FRX" }.to_owned());
-        }
-        let is_there = words[0].contains('/')
-            || Self::search_path().iter().any(|folder| folder.join(&words[0]).is_file());
-        let mut pager = std::process::Command::new(&words[0]);
-        pager.args(&words[1..]);
-        (is_there && words[0] != "cat").then_some(pager)
-    }
-
-    /// The user's editor.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the place; a hook has no need to know, so it does not ask"
-    )]
-    pub(crate) fn editor() -> std::process::Command {
-        let named = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
-        let named = named.map(|words| words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
-        let words =
-            named.into_iter().find(|words| !words.is_empty()).unwrap_or_else(|| vec!["vi".to_owned()]);
-        let mut editor = std::process::Command::new(&words[0]);
-        editor.args(&words[1..]);
-        editor
     }
 
     /// The project's state folder with its configuration and policies, whether it exists or not.
@@ -326,93 +248,10 @@ fn machine() -> String {
     blake3::hash(&name).to_hex()[..8].to_owned()
 }
 
-/// The variable that the client sets in its agent's shells.
-const AGENTS_MARK: &str = "CLAUDECODE";
-/// How many parent processes are checked.
-#[cfg(target_os = "linux")]
-const MAX_ABOVE: usize = 64;
-
-/// Whether a parent process was started with the agent's mark. A script can remove the mark from its own
-/// environment, but not from the one that the kernel recorded when the script was started.
-#[cfg(target_os = "linux")]
-fn is_below_an_agent() -> bool {
-    // An agent may be running these tests.
-    #[cfg(debug_assertions)]
-    #[expect(clippy::disallowed_methods, reason = "a test switch")]
-    if std::env::var_os("CONTEXT_GRAPH_TEST_ALONE").is_some() {
-        return false;
-    }
-    let is_mark = |variable: &[u8]| {
-        let value = variable.strip_prefix(AGENTS_MARK.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
-        value.is_some_and(|value| !value.is_empty())
-    };
-    let above = std::iter::successors(Some(std::os::unix::process::parent_id()), |process| {
-        // The process name in parentheses may contain anything, so we search for the last `)`.
-        let about = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        about.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
-    });
-    above.take_while(|process| *process > 0).take(MAX_ABOVE).any(|process| {
-        let started_with = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-        started_with.split(|byte| *byte == 0).any(is_mark)
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_below_an_agent() -> bool {
-    false
-}
-
-/// Whether a path means the same place for every process. Settings in a checkout can name a home for our
-/// process, but they do not know where the checkout is: they can only use paths that depend on the process
-/// (`/proc/self/cwd`, `..`).
-pub(crate) fn is_settled(path: &Path) -> bool {
-    let passing = ["/proc", "/dev"].iter().any(|root| path.starts_with(root));
-    path.is_absolute() && !passing && !path.components().any(|part| part == Component::ParentDir)
-}
-
 /// The real path of something that exists or will be created.
 fn real_place(path: &Path) -> PathBuf {
     let mut there = path.ancestors();
     there
         .find_map(|above| Some(std::fs::canonicalize(above).ok()?.join(path.strip_prefix(above).ok()?)))
         .unwrap_or_else(|| path.to_path_buf())
-}
-
-/// The account's home in the system's user database, whatever `HOME` says.
-#[cfg(target_os = "linux")]
-pub(crate) fn home_of_the_account() -> Option<PathBuf> {
-    let user = rustix::process::getuid().to_string();
-    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
-    let fields = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    fields
-        .filter(|fields| fields.get(2) == Some(&user.as_str()))
-        .find_map(|fields| fields.get(5).map(PathBuf::from))
-        .filter(|home| home.is_absolute())
-}
-
-/// The same for systems that do not keep accounts in a file.
-#[cfg(all(unix, not(target_os = "linux")))]
-#[expect(unsafe_code, reason = "accounts are only to be had from libc")]
-pub(crate) fn home_of_the_account() -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStringExt as _;
-
-    let mut text = vec![0; 16 * 1024];
-    let mut account = std::mem::MaybeUninit::<libc::passwd>::uninit();
-    let mut found = std::ptr::null_mut();
-    // SAFETY: the system writes the account to `account` and its strings to `text`, and knows how long `text`
-    // is. `found` is null or points to the account.
-    let home = unsafe {
-        let (text, length) = (text.as_mut_ptr(), text.len());
-        let failed = libc::getpwuid_r(libc::getuid(), account.as_mut_ptr(), text, length, &raw mut found);
-        if failed != 0 || found.is_null() || (*found).pw_dir.is_null() {
-            return None;
-        }
-        std::ffi::CStr::from_ptr((*found).pw_dir).to_bytes().to_vec()
-    };
-    Some(PathBuf::from(std::ffi::OsString::from_vec(home))).filter(|home| home.is_absolute())
-}
-
-#[cfg(not(unix))]
-pub(crate) fn home_of_the_account() -> Option<PathBuf> {
-    None
 }

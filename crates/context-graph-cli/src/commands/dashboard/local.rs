@@ -7,15 +7,15 @@ use std::thread;
 use context_graph_core::session::{Curve, NoteKind};
 use context_graph_storage::StorageError;
 use context_graph_storage::store::{Counting, SessionQuery, Span};
-use context_graph_web as web;
 use context_graph_web::{
     Activity, Answer, Asked, Axis, Bin, Choices, EntryDetail, EntryLine, Explanation, FileLine,
-    HealthFinding, HookCost, Injection, Page, Records, RuleLine, Running, Said, SessionLine, SessionsAsked,
+    HealthFinding, HookCost, Injection, Page, Records, RuleLine, Running, SessionLine, SessionsAsked,
     StoreSize, Trouble, Verification,
 };
 
 use super::health::Health;
 use super::place::{Opened, Place, locked};
+use super::shapes::{axis, file_line};
 use super::{curves, entries, guard, sessions};
 use crate::Environment;
 use crate::commands::audit::stats::gather;
@@ -326,56 +326,6 @@ fn retention(place: &Place) -> String {
         0 => age,
         size => format!("{age}; the oldest are removed beyond {size} MB"),
     }
-}
-
-fn file_line(file: context_graph_storage::store::FileCount, with_project: bool) -> FileLine {
-    let below = file.path.strip_prefix(&file.project).and_then(|rest| rest.strip_prefix('/'));
-    let path = match below.filter(|rest| !rest.is_empty() && !file.project.is_empty()) {
-        Some(rest) if with_project => {
-            let name = file.project.rsplit('/').next().unwrap_or("");
-            format!("{name}/{rest}")
-        }
-        Some(rest) => rest.to_owned(),
-        None => file.path.strip_prefix("./").map(str::to_owned).unwrap_or(file.path),
-    };
-    FileLine {
-        path: path.into(),
-        calls: file.calls,
-        edits: file.edits,
-        sessions: file.sessions,
-        last_ms: file.last_ms,
-    }
-}
-
-fn axis(axis: context_graph_storage::store::Axis) -> Axis {
-    use context_graph_core::audit::Outcome;
-    let calls = axis.calls.into_iter().map(|call| web::AxisCall {
-        seq: call.seq,
-        at_ms: call.at_ms,
-        ended_ms: call.ended_ms,
-        tool: call.tool.into(),
-        agent: call.agent_id.map(|id| {
-            let name = call.agent_kind.filter(|kind| !kind.is_empty()).unwrap_or_else(|| id.clone());
-            (id, Said::from(name))
-        }),
-        outcome: Outcome::parse(&call.outcome).unwrap_or(Outcome::Unanswered),
-        verdict: call.verdict,
-        subject: call.subject.into(),
-    });
-    let events = axis.events.into_iter().map(|event| web::AxisEvent {
-        seq: event.seq,
-        at_ms: event.at_ms,
-        event: event.event.into(),
-        verdict: event.verdict,
-        subject: event.subject.into(),
-    });
-    let turns = axis.turns.into_iter().map(|turn| web::AxisTurn {
-        seq: turn.seq,
-        at_ms: turn.at_ms,
-        ended_ms: turn.ended_ms,
-        prompt: turn.prompt.into(),
-    });
-    Axis { calls: calls.collect(), events: events.collect(), turns: turns.collect() }
 }
 
 /// What models were given recently: from the records, and for the newest sessions also what follows from

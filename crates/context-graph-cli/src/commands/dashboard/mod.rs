@@ -11,6 +11,7 @@ mod local;
 mod open;
 mod place;
 mod sessions;
+mod shapes;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -11,8 +11,9 @@ use context_graph_settings::{AgentClient, Call, Missing};
 use serde_json::json;
 
 use super::heading::Heading;
+use super::plan::gates_and_signals;
 use super::uninstall::{has_ours as has_ours_in_claudes, where_ours_are};
-use super::{InitArgs, PORTABLE, WhereArgs, done, gates_and_signals, make_state_folder, proceed};
+use super::{InitArgs, PORTABLE, WhereArgs, done, make_state_folder, proceed};
 use crate::commands::doctor;
 use crate::commands::failure::{Failure, Outcome};
 use crate::paths::System;

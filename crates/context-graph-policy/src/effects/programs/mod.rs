@@ -14,6 +14,7 @@ mod foreign;
 mod git;
 mod handed;
 mod interpreters;
+mod modules;
 mod network;
 mod outputs;
 mod passed;

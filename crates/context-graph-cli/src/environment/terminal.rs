@@ -1,0 +1,63 @@
+//! What the user reads and writes with. No hook asks.
+#![expect(clippy::disallowed_methods, reason = "a part of the place that reads the environment")]
+
+use std::process::Command;
+
+use super::Environment;
+
+impl Environment {
+    /// Whether the user wants colours on a terminal.
+    pub(crate) fn welcomes_colour() -> bool {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        !refused && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+    }
+
+    /// Whether the terminal supports moving the cursor.
+    pub(crate) fn moves_the_cursor() -> bool {
+        std::env::var_os("TERM").is_none_or(|terminal| !terminal.is_empty() && terminal != "dumb")
+    }
+
+    /// Whether the terminal can show characters beyond ASCII: the locale says so, or nothing says otherwise.
+    pub(crate) fn reads_unicode() -> bool {
+        let named = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok());
+        let locale = named.into_iter().find(|value| !value.is_empty()).unwrap_or_default().to_lowercase();
+        let letters =
+            locale.split('@').next().and_then(|named| named.split_once('.')).map(|(_, letters)| letters);
+        let is_plain = match letters {
+            Some(letters) => !matches!(letters, "utf-8" | "utf8"),
+            None => matches!(&*locale, "c" | "posix"),
+        };
+        !is_plain && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+    }
+
+    /// The pager: the user's own, or `less`. `None` if it is switched off or missing. With `stays`, it waits
+    /// for the reader even if everything fits on the screen.
+    pub(crate) fn pager(stays: bool) -> Option<Command> {
+        let own = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+        let mut words: Vec<String> =
+            own.map(|pager| pager.split_whitespace().map(str::to_owned).collect()).unwrap_or_default();
+        if words.is_empty() {
+            words.push("less".to_owned());
+        }
+        if words[0].ends_with("less") {
+            // Without `-R`, `less` would print colour codes as text.
+            words.push(if stays { "-R" } else { "-FRX" }.to_owned());
+        }
+        let is_there = words[0].contains('/')
+            || Self::search_path().iter().any(|folder| folder.join(&words[0]).is_file());
+        let mut pager = Command::new(&words[0]);
+        pager.args(&words[1..]);
+        (is_there && words[0] != "cat").then_some(pager)
+    }
+
+    /// The user's editor.
+    pub(crate) fn editor() -> Command {
+        let named = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
+        let named = named.map(|words| words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let words =
+            named.into_iter().find(|words| !words.is_empty()).unwrap_or_else(|| vec!["vi".to_owned()]);
+        let mut editor = Command::new(&words[0]);
+        editor.args(&words[1..]);
+        editor
+    }
+}
