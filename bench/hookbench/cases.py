@@ -1,5 +1,6 @@
 """Which processes are measured, and with what on stdin."""
 import glob
+import json
 import os
 import shutil
 from dataclasses import dataclass, field
@@ -70,6 +71,28 @@ def events(binary):
             before = (start,) if event == "SessionEnd" else ()
             cases.append(Case("event " + event, (binary, "hooks", "event"), path, before))
     return cases
+
+
+def of_agents(binary, folder):
+    """`hooks event` with what other agents were recorded to send about tools, by agent and recorded case."""
+    cases = {}
+    for path in sorted(glob.glob(os.path.join(AGENTS, "*.json"))):
+        with open(path, encoding="utf-8") as file:
+            recorded = [told for told in json.load(file) if "tool" in told["case"].lower()]
+        agent = os.path.basename(path).removesuffix(".json")
+        for told in recorded:
+            stdin = os.path.join(folder, f"{agent}-{told['case']}")
+            with open(stdin, "w", encoding="utf-8") as file:
+                json.dump(told["payload"], file)
+            cases[agent, told["case"]] = Case(f"{agent} {told['case']}", (binary, "hooks", "event"), stdin)
+    return cases
+
+
+def calls_of_agents(binary, folder):
+    """A tool call of each agent, Claude Code's first. What they are compared with is the first."""
+    claude = Case("claude-code PreToolUse", (binary, "hooks", "event"), payload("PreToolUse"))
+    others = of_agents(binary, folder).items()
+    return [claude, *(case for (_, told), case in others if told.lower() in ("pretooluse", "beforetool"))]
 
 
 def rivals():

@@ -6,22 +6,26 @@ TARGETS = {
     "pre-tool": 1.0,
     "post-tool": 1.1,
     "prompt-submit": 1.05,
-    "session-start": 2.0,
+    "session-start": 1.9,
+    "stop": 3.5,
     "statusline": 0.9,
 }
+# What the 95th percentile may be, as a multiple of the hook's own median.
 TAIL_TARGET = 1.5
 CROWD_TARGET = 3.0
+# What a call of another agent may cost, as a multiple of one of Claude Code.
+AGENTS_TARGET = 1.1
 
 
 def figures(times, yardstick):
-    """Median and 95th percentile in microseconds, and both as multiples of the yardstick's."""
-    base, base95 = statistics.median(times[yardstick]), p95(times[yardstick])
+    """Median and 95th percentile in microseconds, the one as a multiple of the yardstick's and the other of its own median."""
+    base = statistics.median(times[yardstick])
     return {
         name: {
             "median_us": round(statistics.median(values) / 1e3, 1),
             "p95_us": round(p95(values) / 1e3, 1),
             "ratio": round(statistics.median(values) / base, 3),
-            "p95_ratio": round(p95(values) / base95, 3),
+            "p95_of_median": round(p95(values) / statistics.median(values), 3),
         }
         for name, values in times.items()
     }
@@ -34,12 +38,12 @@ def p95(values):
 
 def table(costs, memory):
     """The figures for people."""
-    yield f"{'':26}{'median':>10}{'p95':>10}{'× true':>9}{'p95 ×':>8}{'memory':>10}  target"
+    yield f"{'':26}{'median':>10}{'p95':>10}{'× true':>9}{'p95/med':>9}{'memory':>10}  target"
     for name, cost in costs.items():
         held = memory.get(name)
         size = f"{held / 2**20:.1f} MB" if held else ""
         yield (f"{name:26}{cost['median_us']:>7.0f} µs{cost['p95_us']:>7.0f} µs{cost['ratio']:>9.2f}"
-               f"{cost['p95_ratio']:>8.2f}{size:>10}  {verdict(name, cost)}")
+               f"{cost['p95_of_median']:>9.2f}{size:>10}  {verdict(name, cost)}")
 
 
 def verdict(name, cost):
@@ -48,9 +52,9 @@ def verdict(name, cost):
         return ""
     missed = [word for word, over in (
         ("median", cost["ratio"] > TARGETS[name]),
-        ("p95", cost["p95_ratio"] > TAIL_TARGET),
+        ("p95", cost["p95_of_median"] > TAIL_TARGET),
     ) if over]
-    return f"≤ {TARGETS[name]}, p95 ≤ {TAIL_TARGET}: " + (" and ".join(missed) + " MISSED" if missed else "kept")
+    return f"≤ {TARGETS[name]}, p95 ≤ {TAIL_TARGET} medians: " + (" and ".join(missed) + " MISSED" if missed else "kept")
 
 
 def crowd(slowest, yardstick):
