@@ -16,6 +16,7 @@ use super::answer::{self, Answer};
 use super::args::{CommonArgs, OutputFormat};
 use super::budget;
 use super::error::{self, HookError};
+use super::input::Known;
 use crate::config::{Config, Sync};
 use crate::timings::Timings;
 use crate::trust::ProjectFiles;
@@ -127,16 +128,33 @@ impl<'a> HookContext<'a> {
         self.caller.lock().ok()?.clone()
     }
 
-    /// From now on, answers are in this caller's dialect. Everything about a tool call fails closed.
-    #[cold]
-    pub(super) fn meet(&self, caller: &Caller) {
+    /// From now on, answers are in this caller's dialect, and failures about a tool call refuse it. Not prepared
+    /// yet: the answers of the watchdog and of a crash.
+    fn notice(&self, caller: &Caller) {
         if let Ok(mut known) = self.caller.lock() {
             *known = Some(caller.clone());
         }
         let is_read = !caller.native_event.is_empty();
         let is_call = caller.agent.is_none() || caller.event == Some(EventName::PreToolUse);
-        self.set_undecided(is_call || !is_read && self.is_undecided());
+        self.undecided.store(is_call || !is_read && self.is_undecided(), Ordering::Relaxed);
+    }
+
+    /// The same, with the answers of the watchdog and of a crash.
+    #[cold]
+    pub(super) fn meet(&self, caller: &Caller) {
+        self.notice(caller);
+        self.set_undecided(self.is_undecided());
         self.watch(caller.event.map_or(budget::DEFAULT_MS, budget::of));
+    }
+
+    /// Another agent is known, or its event too. Only then are its late answers prepared: reading the event in
+    /// between takes next to no time.
+    #[cold]
+    pub(super) fn met(&self, caller: &Caller, known: Known) {
+        match known {
+            Known::Agent => self.notice(caller),
+            Known::Event => self.meet(caller),
+        }
     }
 
     /// The payload only looked like another agent's.

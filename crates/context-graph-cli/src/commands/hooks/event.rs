@@ -25,7 +25,7 @@ pub(super) fn read(context: &HookContext<'_>) -> Result<Heard, HookError> {
         return Err(HookError::Usage(format!("`hooks event` reads the event from stdin, and {why}")));
     };
     context.timings.passed("read");
-    let incoming = input::decode_and_meet(&bytes, |caller| context.meet(caller))
+    let incoming = input::decode_for(&bytes, |caller, known| context.met(caller, known))
         .inspect_err(|_| suspect(context, &bytes, 0))?;
     context.timings.passed("decode");
     let is_call = matches!(incoming.event, Event::PreToolUse(_));
@@ -33,8 +33,12 @@ pub(super) fn read(context: &HookContext<'_>) -> Result<Heard, HookError> {
         // Some words in it looked like another agent's.
         context.forget_caller();
     }
-    context.set_undecided(is_call);
-    context.watch(budget::of_event(&incoming.event));
+    // Another agent's event was prepared for when it was met.
+    let is_prepared = |caller: &Caller| caller.event == incoming.event.known_name();
+    if context.is_undecided() != is_call || !incoming.caller.as_ref().is_some_and(is_prepared) {
+        context.set_undecided(is_call);
+        context.watch(budget::of_event(&incoming.event));
+    }
     let road = if is_call { Road::Fast } else { Road::Full };
     Ok(Heard { road, ..incoming.into() })
 }

@@ -81,16 +81,25 @@ fn read_some(into: &mut Vec<u8>) -> io::Result<usize> {
 
 /// Decodes the client's form, the envelope, and other agents' payloads.
 pub fn decode(bytes: &[u8]) -> Result<Incoming, HookError> {
-    decode_and_meet(bytes, |_| ())
+    decode_for(bytes, |_, _| ())
 }
 
-/// The same. `meet` gets a caller before its payload is decoded, so that later failures are answered in its
-/// dialect.
-pub(super) fn decode_and_meet(bytes: &[u8], meet: impl Fn(&Caller)) -> Result<Incoming, HookError> {
+/// How much is known about a caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Which agent it probably is.
+    Agent,
+    /// Its event too.
+    Event,
+}
+
+/// The same. `met` gets another agent as soon as it is known, and again with its event, so that failures are
+/// answered in its dialect.
+pub(super) fn decode_for(bytes: &[u8], met: impl Fn(&Caller, Known)) -> Result<Incoming, HookError> {
     let object = decode::object(bytes)?;
     if let Some(caller) = agents::detect(&object, Environment::around()) {
-        meet(&caller);
-        return foreign(object, caller, meet);
+        met(&caller, Known::Agent);
+        return foreign(object, caller, met);
     }
     match (object.contains_key("hook_event_name"), object.contains_key("hook_type")) {
         (true, false) => native(object),
@@ -109,10 +118,10 @@ fn no_event(found: &'static str) -> HookError {
 fn foreign(
     object: Map<String, Value>,
     mut caller: Caller,
-    meet: impl Fn(&Caller),
+    met: impl Fn(&Caller, Known),
 ) -> Result<Incoming, HookError> {
     let event = agents::parse(object, &mut caller, Environment::around());
-    meet(&caller);
+    met(&caller, Known::Event);
     Ok(Incoming { caller: Some(caller), ..checked(event?)? })
 }
 

@@ -66,7 +66,7 @@ pub(super) fn incoming(
     let bytes = input::read_stdin(context.args.stdin, arrived)?;
     context.timings.passed("read");
     let incoming = match bytes {
-        Some(bytes) => input::decode_and_meet(&bytes, |caller| context.meet(caller)),
+        Some(bytes) => input::decode_for(&bytes, |caller, known| context.met(caller, known)),
         None => input::envelope(from_flags()?),
     };
     if incoming.as_ref().is_ok_and(|incoming| incoming.caller.is_none()) {
