@@ -54,6 +54,8 @@ pub(crate) struct HookContext<'a> {
     refusal: Arc<Mutex<Option<Refusal>>>,
     /// The agent to answer, if it is not Claude Code.
     caller: Arc<Mutex<Option<Caller>>>,
+    /// What late answers are prepared for: whether a call is undecided, and the budget.
+    prepared: Cell<Option<(bool, u64)>>,
     /// The event for the actions that start after the answer.
     handed_on: RefCell<Option<File>>,
     /// Whether a session has ended.
@@ -74,6 +76,7 @@ impl<'a> HookContext<'a> {
             undecided: Arc::default(),
             refusal: Arc::default(),
             caller: Arc::default(),
+            prepared: Cell::default(),
             handed_on: RefCell::default(),
             ended: Cell::default(),
         }
@@ -112,15 +115,21 @@ impl<'a> HookContext<'a> {
         self.configured().1.clone().or_else(aside)
     }
 
-    /// Sets whether a tool call has no decision yet, and prepares an answer for when resources run out.
-    pub(super) fn set_undecided(&self, undecided: bool) {
-        self.undecided.store(undecided, Ordering::Relaxed);
-        if let Some(caller) = self.caller() {
-            let answer = answer::failed(&HookError::OutOfResources, undecided);
-            return crash::arm_reply(agents::render(&caller, &answer.reply));
+    /// Prepares the answers of the watchdog and of a crash for an event: whether it is a tool call, and how long
+    /// it may take.
+    pub(super) fn prepare(&self, is_call: bool, budget_ms: u64) {
+        if self.prepared.replace(Some((is_call, budget_ms))) == Some((is_call, budget_ms)) {
+            return;
         }
-        let answer = if undecided { answer::STARVED_CALL } else { answer::STARVED };
-        crash::arm(answer, error::OUT_OF_RESOURCES);
+        self.undecided.store(is_call, Ordering::Relaxed);
+        if let Some(caller) = self.caller() {
+            let answer = answer::failed(&HookError::OutOfResources, is_call);
+            crash::arm_reply(agents::render(&caller, &answer.reply));
+        } else {
+            let answer = if is_call { answer::STARVED_CALL } else { answer::STARVED };
+            crash::arm(answer, error::OUT_OF_RESOURCES);
+        }
+        self.watch(budget_ms);
     }
 
     /// The agent to answer, if it is not Claude Code.
@@ -128,49 +137,34 @@ impl<'a> HookContext<'a> {
         self.caller.lock().ok()?.clone()
     }
 
-    /// From now on, answers are in this caller's dialect, and failures about a tool call refuse it. Not prepared
-    /// yet: the answers of the watchdog and of a crash.
-    fn notice(&self, caller: &Caller) {
-        if let Ok(mut known) = self.caller.lock() {
-            *known = Some(caller.clone());
-        }
-        let is_read = !caller.native_event.is_empty();
-        let is_call = caller.agent.is_none() || caller.event == Some(EventName::PreToolUse);
-        self.undecided.store(is_call || !is_read && self.is_undecided(), Ordering::Relaxed);
-    }
-
-    /// The same, with the answers of the watchdog and of a crash.
-    #[cold]
-    pub(super) fn meet(&self, caller: &Caller) {
-        self.notice(caller);
-        self.set_undecided(self.is_undecided());
-        self.watch(caller.event.map_or(budget::DEFAULT_MS, budget::of));
-    }
-
-    /// Another agent is known, or its event too. Only then are its late answers prepared: reading the event in
-    /// between takes next to no time.
+    /// Another agent is known, or its event too. From now on answers are in its dialect, and failures about a tool
+    /// call refuse it.
     #[cold]
     pub(super) fn met(&self, caller: &Caller, known: Known) {
+        self.set_caller(Some(caller.clone()));
+        let is_call = caller.agent.is_none()
+            || caller.event == Some(EventName::PreToolUse)
+            || caller.native_event.is_empty() && self.is_undecided();
         match known {
-            Known::Agent => self.notice(caller),
-            Known::Event => self.meet(caller),
-        }
-    }
-
-    /// The payload only looked like another agent's.
-    pub(super) fn forget_caller(&self) {
-        if let Ok(mut known) = self.caller.lock() {
-            *known = None;
+            // Its event is known next, which takes next to no time.
+            Known::Agent => self.undecided.store(is_call, Ordering::Relaxed),
+            Known::Event => self.prepare(is_call, caller.event.map_or(budget::DEFAULT_MS, budget::of)),
         }
     }
 
     /// Corrects a wrong guess: what looked like another agent's call while it arrived was Claude Code's.
-    pub(super) fn mistook(&self, budget_ms: u64) {
+    pub(super) fn mistook(&self) {
         if self.caller().is_some() {
-            self.forget_caller();
-            self.set_undecided(self.is_undecided());
-            self.watch(budget_ms);
+            self.set_caller(None);
+            self.prepare(self.is_undecided(), budget::of(EventName::PreToolUse));
         }
+    }
+
+    fn set_caller(&self, caller: Option<Caller>) {
+        if let Ok(mut known) = self.caller.lock() {
+            *known = caller;
+        }
+        self.prepared.set(None);
     }
 
     /// Prepares this answer for a crash.
@@ -234,7 +228,7 @@ impl<'a> HookContext<'a> {
 
     /// Arms the watchdog to answer before the budget, counted from the start of the process, is used up. The
     /// last tenth is left for writing the answer.
-    pub(super) fn watch(&self, budget_ms: u64) {
+    fn watch(&self, budget_ms: u64) {
         let end = patient(Duration::from_millis(budget_ms - budget_ms / 10));
         if let Some(caller) = self.caller() {
             let answer = answer::failed(&HookError::Timeout(budget_ms), self.is_undecided());

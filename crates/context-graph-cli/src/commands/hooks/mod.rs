@@ -25,6 +25,7 @@ pub mod schema;
 mod session_end;
 mod session_start;
 mod stop_gate;
+mod suspect;
 mod types;
 
 use std::time::Instant;
@@ -49,9 +50,8 @@ use crate::{Environment, ExitStatus, crash, terminal, watchdog};
 pub(crate) fn run(command: HookCommand, environment: &Environment, started: Instant) -> ExitStatus {
     let context = HookContext::new(environment, started, common(&command).clone());
     crash::survive_limits();
-    context.set_undecided(matches!(command, HookCommand::PreTool(_)));
+    context.prepare(matches!(command, HookCommand::PreTool(_)), budget_ms(&command));
     context.announce_panics();
-    context.watch(budget_ms(&command));
 
     let answered = read::event(command, &context).map(|heard| respond(&context, heard));
 

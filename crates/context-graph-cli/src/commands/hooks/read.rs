@@ -1,15 +1,13 @@
 //! Reads the event from stdin or flags, with the options of the command line. Each subcommand has a file for
 //! how its flags and stdin are combined.
 
-use context_graph_events::EventName;
 use context_graph_events::envelope::HookInput;
 
 use super::args::HookCommand;
-use super::budget;
 use super::context::HookContext;
 use super::error::HookError;
 use super::input::{self, Incoming};
-use super::{event, post_tool, pre_tool, prompt_submit, session_end, session_start};
+use super::{event, post_tool, pre_tool, prompt_submit, session_end, session_start, suspect};
 use crate::Environment;
 
 /// How an event is recorded.
@@ -58,22 +56,33 @@ pub(super) fn incoming(
     context: &HookContext<'_>,
     from_flags: impl FnOnce() -> Result<HookInput, HookError>,
 ) -> Result<Incoming, HookError> {
+    match on_stdin(context, context.is_undecided())? {
+        Some(incoming) => Ok(incoming),
+        None => input::envelope(from_flags()?),
+    }
+}
+
+/// The event on stdin, if there is one. With `may_be_call`, one that is late or unreadable is refused in the
+/// dialect of its apparent sender if it looks like a tool call.
+pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<Option<Incoming>, HookError> {
     let arrived = |bytes: &[u8], known: usize| {
-        if !event::looks_whole(bytes) && context.is_undecided() {
-            event::suspect(context, bytes, known);
+        if may_be_call && known < suspect::EARLY && !suspect::looks_whole(bytes) {
+            suspect::call(context, bytes, known);
         }
     };
-    let bytes = input::read_stdin(context.args.stdin, arrived)?;
+    let Some(bytes) = input::read_stdin(context.args.stdin, arrived)? else { return Ok(None) };
     context.timings.passed("read");
-    let incoming = match bytes {
-        Some(bytes) => input::decode_for(&bytes, |caller, known| context.met(caller, known)),
-        None => input::envelope(from_flags()?),
-    };
-    if incoming.as_ref().is_ok_and(|incoming| incoming.caller.is_none()) {
-        context.mistook(budget::of(EventName::PreToolUse));
+    let incoming =
+        input::decode_for(&bytes, |caller, known| context.met(caller, known)).inspect_err(|_| {
+            if may_be_call {
+                suspect::call(context, &bytes, 0);
+            }
+        })?;
+    if incoming.caller.is_none() {
+        context.mistook();
     }
     context.timings.passed("decode");
-    incoming
+    Ok(Some(incoming))
 }
 
 /// A flag and stdin must say the same. An empty flag says nothing: scripts that extract a field from the

@@ -1,0 +1,66 @@
+//! Events that are incomplete or unreadable, and may be tool calls.
+
+use context_graph_events::agents::{self, Caller};
+
+use super::budget;
+use super::context::HookContext;
+use super::input::Known;
+use crate::Environment;
+
+/// How much of an event is searched while it arrives: the client names the event near the beginning, and
+/// searching megabytes takes time.
+pub(super) const EARLY: usize = 1024 * 1024;
+
+/// An event that is unreadable or incomplete may be a tool call. If the bytes so far name one in any form, it
+/// counts as a call without a decision, and is refused in the dialect of its apparent sender.
+pub(super) fn call(context: &HookContext<'_>, bytes: &[u8], known: usize) {
+    // A name may have arrived in two parts.
+    let fresh = &bytes[known.saturating_sub(LONGEST)..];
+    let is_expected = context.is_undecided();
+    let named = names_a_call(fresh);
+    if !is_expected && named.is_none() || context.caller().is_some_and(|caller| caller.agent.is_some()) {
+        return;
+    }
+    let client_session = Environment::client_session();
+    let seems = agents::glimpse(bytes, client_session.as_deref(), Environment::around());
+    match seems.or_else(|| (named == Some(false)).then(Caller::unknown)) {
+        Some(caller) => context.met(&caller, Known::Event),
+        None if is_expected => {}
+        None => context.prepare(true, budget::DEFAULT_MS),
+    }
+}
+
+/// Whether the event looks complete. Nearly all arrive in one piece and are not searched twice.
+pub(super) fn looks_whole(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_end().ends_with(b"}")
+}
+
+/// The name of the event that needs a decision, in both forms of Claude Code.
+const PRE_TOOL_USE: [&[u8]; 2] = [b"PreToolUse", b"pre_tool_use"];
+/// The names in other agents' payloads, and fields that only a call has.
+const OTHERS: [&[u8]; 11] = [
+    b"preToolUse",
+    b"BeforeTool\"",
+    b"beforeShellExecution",
+    b"beforeMCPExecution",
+    b"beforeReadFile",
+    b"BeforeShellExecution",
+    b"BeforeReadFile",
+    b"toolArgs",
+    b"tool_call\"",
+    b"cursor_version",
+    b"conversation_id",
+];
+/// Longer than any of them.
+const LONGEST: usize = 24;
+
+/// Whether the bytes name a tool call, and if so, whether it is Claude Code's.
+fn names_a_call(bytes: &[u8]) -> Option<bool> {
+    // Other agents' names are in quotes. Searching for the first byte needs only one pass.
+    let starts = bytes.iter().enumerate().filter(|(_, byte)| matches!(byte, b'P' | b'p' | b'"'));
+    let mut rest = starts.map(|(at, byte)| (*byte, &bytes[at..]));
+    rest.find_map(|(byte, rest)| match byte {
+        b'"' => OTHERS.iter().any(|name| rest[1..].starts_with(name)).then_some(false),
+        _ => PRE_TOOL_USE.iter().any(|name| rest.starts_with(name)).then_some(true),
+    })
+}
