@@ -113,6 +113,8 @@ fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing,
 pub(crate) struct Origins {
     /// What each is called, and its text: the team's, the user's, the project's.
     files: Vec<(String, String)>,
+    /// The project's, as long as it can only tighten.
+    untrusted: Option<String>,
 }
 
 impl Origins {
@@ -125,13 +127,18 @@ impl Origins {
             text(user.display().to_string(), &read_users(&user)),
             text(format!("{STATE_FOLDER}/{FILE}"), files.policy()),
         ];
-        Self { files: found.into_iter().flatten().collect() }
+        let standing = files.standing();
+        let untrusted = (!standing.is_in_force()).then(|| format!("{STATE_FOLDER}/{FILE}"));
+        Self { files: found.into_iter().flatten().collect(), untrusted }
     }
 
     /// The files and lines that say something about a rule, as `FILE:LINE`.
     pub(crate) fn places(&self, rules: &Rules, rule: &str) -> Vec<String> {
-        let stated =
-            |(name, text): &(String, String)| Some(format!("{name}:{}", rules::stated_at(text, rule)?));
+        let stated = |(name, text): &(String, String)| {
+            let limits =
+                if self.untrusted.as_ref() == Some(name) { " (not trusted: only tightens)" } else { "" };
+            Some(format!("{name}:{}{limits}", rules::stated_at(text, rule)?))
+        };
         let mut places: Vec<String> = self.files.iter().filter_map(stated).collect();
         for (policies, whose) in [(rules.team_policies(), TEAM), (rules.policies(), "")] {
             let at = policies.and_then(|policies| policies.rule_at(rule));

@@ -190,6 +190,29 @@ fn a_used_installation_has_no_finding_either() {
 }
 
 #[test]
+fn a_look_leaves_nothing_behind() {
+    let patient = Patient::new();
+    let files = || {
+        let private = patient.home().join(".config/context-graph/private");
+        let names = |folder: &str| std::fs::read_dir(private.join(folder)).map_or(0, Iterator::count);
+        (names("heads"), names("reached"))
+    };
+    let before = files();
+    patient.diagnosis();
+    assert_eq!(files(), before);
+}
+
+#[test]
+fn a_shared_installation_is_tried_and_healthy() {
+    let patient = Patient::new();
+    std::os::unix::fs::symlink(BINARY, patient.project().join("bin/context-graph")).unwrap();
+    assert_eq!(patient.run(&["uninstall", "--yes"]).code, 0);
+    assert_eq!(patient.run(&["init", "--yes", "--shared"]).code, 0);
+    let diagnosis = patient.diagnosis();
+    assert!(diagnosis.findings().is_empty(), "{:#}", diagnosis.value);
+}
+
+#[test]
 fn a_portable_installation_is_as_healthy() {
     let patient = Patient::new();
     std::os::unix::fs::symlink(BINARY, patient.project().join("bin/context-graph")).unwrap();

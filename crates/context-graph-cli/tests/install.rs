@@ -89,6 +89,28 @@ fn nothing_that_was_remembered_is_removed_without_a_yes() {
     assert!(place.run(&["session", "list", "--project", "/"]).stdout.contains("no sessions"));
 }
 
+#[test]
+fn a_purge_leaves_nothing_that_no_other_project_needs() {
+    let place = Place::new();
+    let own = place.home().join(".config/context-graph");
+    let other = place.project().with_file_name("other");
+    std::fs::create_dir(&other).unwrap();
+    let in_other = |args: &[&str]| {
+        let mut command = place.command(args);
+        command.current_dir(&other).env("CLAUDE_PROJECT_DIR", &other);
+        common::send(command, b"")
+    };
+    for run in [place.run(&["init", "--yes"]), in_other(&["init", "--yes"])] {
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    place.trusted_file("policy.toml", "");
+    let run = place.run(&["uninstall", "--purge", "--yes"]);
+    assert!(run.stdout.contains("the key to 1 other project's state"), "{run:?}");
+    assert!(own.join("private/secret").is_file() && !own.join("trust").exists());
+    let run = in_other(&["uninstall", "--purge", "--yes"]);
+    assert!(run.code == 0 && !own.exists(), "{run:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_stays_a_link() {

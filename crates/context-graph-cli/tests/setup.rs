@@ -161,6 +161,18 @@ fn what_is_set_is_in_force_and_the_project_goes_before_the_user() {
     let mut agent = place.command(&["config", "set", "inject.enabled", "false"]);
     agent.env("CLAUDECODE", "1");
     assert_eq!(common::send(agent, b"").code, 1);
+    let run = place.run(&["config", "set", "inject.hint_below", "low"]);
+    assert!(run.stderr.contains("inject.hint_below = low: ") && !run.stderr.contains("line "), "{run:?}");
+    // Without a terminal, only an editor that the user names is started.
+    let run = place.run(&["config", "edit"]);
+    assert!(run.code == 1 && run.stderr.contains("config set KEY VALUE"), "{run:?}");
+    // An editor that fails changes nothing.
+    let before = std::fs::read(&own).unwrap();
+    let mut failing = place.command(&["config", "edit", "--user"]);
+    failing.env("EDITOR", "sed -i s/0.3/0.9/;false").env("PATH", "/usr/bin:/bin");
+    let run = common::send(failing, b"");
+    assert!(run.code == 1 && run.stderr.contains("nothing was changed"), "{run:?}");
+    assert_eq!(std::fs::read(&own).unwrap(), before);
     // The edited file is checked.
     let mut edit = place.command(&["config", "edit", "--user"]);
     edit.env("EDITOR", "sed -i s/0.3/9.0/").env("PATH", "/usr/bin:/bin");
@@ -299,6 +311,49 @@ fn init_asks_for_whom_and_takes_nothing_for_only_me() {
 }
 
 /// Runs an event's command line as the client does.
+#[test]
+fn an_editor_that_fails_leaves_a_project_without_a_configuration_as_it_was() {
+    let place = Place::new();
+    assert_eq!(
+        place
+            .run(&["policy", "allow", "destructive-git/force-push", "--command", "git push -f", "--yes"])
+            .code,
+        0
+    );
+    let mut edit = place.command(&["config", "edit"]);
+    edit.env("EDITOR", "false").env("PATH", "/usr/bin:/bin");
+    let run = common::send(edit, b"");
+    assert!(run.code == 1 && run.stderr.contains("nothing was changed"), "{run:?}");
+    assert!(!place.project().join(".context-graph/config.toml").exists());
+    let run = place.run(&["policy", "list"]);
+    assert!(!run.stderr.contains("that you trusted"), "{run:?}");
+}
+
+#[test]
+fn an_answer_that_is_neither_is_asked_for_again() {
+    let place = Place::new();
+    let mut init = place.on_terminal(&["init"], 120);
+    init.expect("shown before anything is written").expect("only for me?").press("y\n");
+    init.expect("please answer `everybody` or `me`").press("me\n");
+    init.expect("Write this?").press("n\n");
+    assert_eq!(init.end().code, 1);
+}
+
+#[test]
+fn in_the_home_the_users_own_settings_are_not_taken_for_others() {
+    let place = Place::new();
+    let in_home = |args: &[&str]| {
+        let mut command = place.command(args);
+        command.current_dir(place.home()).env("CLAUDE_PROJECT_DIR", place.home());
+        common::send(command, b"")
+    };
+    let run = in_home(&["init", "--user", "--yes"]);
+    assert!(run.code == 0 && !run.stderr.contains("both would run"), "{run:?}");
+    assert_eq!(in_home(&["uninstall", "--user", "--yes", "--purge"]).code, 0);
+    let run = in_home(&["init", "--yes"]);
+    assert!(run.code == 0 && run.stderr.contains("`context-graph init --user`"), "{run:?}");
+}
+
 fn run_line(place: &Place, event: &str, path: &str) -> Run {
     let hooks = read(place, ".claude/settings.json")["hooks"].clone();
     let line = hooks[event][0]["hooks"][0]["command"].as_str().unwrap().to_owned();

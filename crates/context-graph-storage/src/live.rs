@@ -19,7 +19,7 @@ mod tail;
 pub use damage::{Damage, DamageKind};
 pub use fold::{FoldPlan, Folded, fold};
 pub use frame::MAX_PAYLOAD_BYTES;
-pub(crate) use reached::Missed;
+pub(crate) use reached::{Missed, forget_all};
 pub use session::{LiveSession, SessionLock, StateReading, live_sessions};
 pub use state_file::LiveState;
 pub use tail::{JournalEntry, Tail};

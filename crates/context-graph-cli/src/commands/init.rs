@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod changes;
 mod heading;
+mod own_folder;
 mod plan;
 mod uninstall;
 
@@ -151,7 +152,10 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> Outcome {
     let root = existing_root(&environment)?;
     let client = Client::find(&environment).map(|client| client.version);
     let registered = || uninstall::where_ours_are(&environment);
-    let scope = args.place.named_scope().or_else(registered).unwrap_or_else(|| ask_for_whom(&args.place));
+    let scope = match args.place.named_scope().or_else(registered) {
+        Some(scope) => scope,
+        None => ask_for_whom(&args.place)?,
+    };
     let file = SettingsFile::new(&environment, scope);
     let before = file.read()?;
     // If the program is already required, it stays so.
@@ -192,6 +196,12 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> Outcome {
     if scope == Scope::Local {
         warn_of_commits(&root, file.path());
     }
+    if scope != Scope::User && root == environment.home {
+        terminal::complain(
+            "this is your home folder, so only sessions that are started in it run these hooks: `context-graph init --user` is \
+             for every project",
+        );
+    }
     for (path, flag) in uninstall::elsewhere(&environment, scope) {
         terminal::complain(&format!(
             "{} has hooks of context-graph, too, and both would run: `context-graph uninstall{flag}` takes those out",
@@ -218,13 +228,23 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> Outcome {
 
 /// Asks for whom to install, if somebody can answer. Settings that a team commits are changed only if the
 /// user says so.
-fn ask_for_whom(args: &WhereArgs) -> Scope {
-    let question = "For everybody in this repository, or only for me? [everybody/ME]";
-    let is_asked = !args.yes && !args.dry_run && !args.json;
-    match is_asked.then(|| terminal::asked(question)).flatten().as_deref() {
-        Some("e" | "everybody") => Scope::Project,
-        _ => Scope::Local,
+fn ask_for_whom(args: &WhereArgs) -> Result<Scope, Failure> {
+    if args.yes || args.dry_run || args.json || !terminal::is_asked() {
+        return Ok(Scope::Local);
     }
+    table::print_lines([
+        "Adds hooks to the settings of Claude Code. The changes are shown before anything is written.",
+    ])?;
+    let question = "For everybody in this repository, or only for me? [everybody/ME]";
+    for _ in 0..3 {
+        match terminal::asked(question).as_deref() {
+            Some("e" | "everybody") => return Ok(Scope::Project),
+            None | Some("" | "m" | "me") => return Ok(Scope::Local),
+            Some(_) => terminal::complain("please answer `everybody` or `me`"),
+        }
+    }
+    Err(Failure::usage("nothing was changed")
+        .with_next_step("--shared is for everybody, --local only for you"))
 }
 
 /// Tells how to keep local settings out of commits, if git does not ignore them.

@@ -50,14 +50,15 @@ impl Environment {
         (is_there && words[0] != "cat").then_some(pager)
     }
 
-    /// The user's editor.
-    pub(crate) fn editor() -> Command {
+    /// The user's editor, or `vi`. `None` if none is named and there is no terminal, because `vi` would wait for
+    /// ever.
+    pub(crate) fn editor(on_terminal: bool) -> Option<Command> {
         let named = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
         let named = named.map(|words| words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
-        let words =
-            named.into_iter().find(|words| !words.is_empty()).unwrap_or_else(|| vec!["vi".to_owned()]);
+        let words = named.into_iter().find(|words| !words.is_empty());
+        let words = words.or_else(|| on_terminal.then(|| vec!["vi".to_owned()]))?;
         let mut editor = Command::new(&words[0]);
         editor.args(&words[1..]);
-        editor
+        Some(editor)
     }
 }

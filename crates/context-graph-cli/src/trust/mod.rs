@@ -36,7 +36,7 @@ pub(crate) fn keep(before: Standing, environment: &crate::Environment) -> Option
     }
     let (store, place) = (TrustStore::of(environment), files.place()?);
     match files.digest().map(|digest| store.remember(&place, digest, crate::clock::now_ms())) {
-        Some(Ok(())) => Some("trusted: nothing else was there that you had not trusted".to_owned()),
+        Some(Ok(())) => Some("still trusted".to_owned()),
         Some(Err(problem)) => Some(format!("not trusted: {problem}; `context-graph trust` tries again")),
         None => words(files.standing()).map(str::to_owned),
     }

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::{FOLDER, Heads, MAX_BYTES, hex, unhex};
+use crate::live::forget_all;
 use crate::mark::{ID, Spot};
 use crate::safe_open::Folder;
 use crate::seal::Seal;
@@ -80,14 +81,15 @@ impl Heads {
         self.append(&line("at", spot))
     }
 
-    /// Records that the folder is no longer expected at this path. A folder that is expected nowhere is not
-    /// kept.
+    /// Records that the folder is no longer expected at this path. Of a folder that is expected nowhere, nothing
+    /// is kept.
     pub(crate) fn leave(&self, place: &[u8]) -> io::Result<()> {
         let folder = self.folder()?;
         let bytes = folder.read(&self.name, MAX_BYTES)?;
         let text = String::from_utf8_lossy(&bytes);
         let said: Vec<&str> = text.lines().map(unsealed).collect();
         if spots(&said).iter().all(|spot| spot.place == place) {
+            forget_all(&self.user, &self.name)?;
             return folder.remove(&self.name);
         }
         self.append(&format!("left {}", hex(place)))

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use super::Position;
 use super::header::Header;
-use crate::safe_open::Access;
+use crate::safe_open::{Access, Folder};
 use crate::seal::{Seal, TAG_BYTES};
 use crate::secret::UserFolder;
 use crate::session_key::SessionKey;
@@ -94,6 +94,19 @@ impl Reached {
             opened => opened,
         }
     }
+}
+
+/// Forgets the positions of all sessions of a state folder that is gone.
+pub(crate) fn forget_all(user: &UserFolder, state: &str) -> io::Result<()> {
+    let folder = match Folder::open(&user.path().join(FOLDER)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let is_its = |name: &str| name.strip_prefix(state).is_some_and(|rest| rest.starts_with('.'));
+    for name in folder.names()?.into_iter().filter(|name| name.to_str().is_some_and(is_its)) {
+        folder.remove(&name)?;
+    }
+    Ok(())
 }
 
 /// Whether a journal contains a position, or continues a journal that did.

@@ -22,10 +22,10 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
         return table::print_json(&list.into());
     }
     let rows = files.into_iter().map(|(what, path)| {
-        let there = if path.exists() { "" } else { "not there" };
-        vec![what.to_owned(), path.display().to_string(), there.to_owned()]
+        let there = if path.exists() { "yes" } else { "no" };
+        vec![what.to_owned(), there.to_owned(), path.display().to_string()]
     });
-    table::print(&["what", "path", ""], rows)
+    table::print(&["what", "exists", "path"], rows)
 }
 
 /// Every path that is read or written for a project, with its meaning.

@@ -12,7 +12,7 @@ use crate::commands::hooks::error::ErrorCode;
 use crate::commands::project_folder;
 use crate::config::{Config, FILE};
 use crate::trust::{self, MAX_FILE, ProjectFiles};
-use crate::{Environment, table};
+use crate::{Environment, table, terminal};
 
 /// Whose file.
 #[derive(Debug, Clone, Args)]
@@ -73,14 +73,24 @@ pub(super) fn set(args: &SetArgs, environment: &Environment) -> Outcome {
     let mut document =
         read(&path)?.parse::<DocumentMut>().map_err(|error| unusable(&path, error.message()))?;
     let Some((section, key)) = args.key.split_once('.') else {
-        return Err(Failure::usage(format!("no key is called `{}`", args.key))
-            .with_next_step("`context-graph config show` lists them"));
+        return Err(Failure::usage(format!(
+            "`{}` is not a key: a key has two parts, like `inject.enabled`",
+            args.key
+        ))
+        .with_next_step("`context-graph config show` lists them"));
     };
     // If it is not a TOML value, it is a text without quotes.
     let value: Value = args.value.parse().unwrap_or_else(|_| Value::from(args.value.as_str()));
     document.entry(section).or_insert(toml_edit::table())[key] = Item::Value(value);
     let text = document.to_string();
-    Config::parse(&text).map_err(|problem| unusable(&path, &problem))?;
+    Config::parse(&text).map_err(|problem| {
+        // A line and a column mean nothing to somebody who typed a value.
+        let (place, rest) = problem.split_once(": ").unwrap_or(("", &problem));
+        let what = if place.starts_with("line ") { rest } else { &problem };
+        Failure::new(ErrorCode::Validation, format!("{} = {}: {what}", args.key, args.value)).with_next_step(
+            "`context-graph config show` lists the keys and their values; nothing was changed",
+        )
+    })?;
     let before = ProjectFiles::of(&environment).standing();
     write(&path, &text)?;
     let kept = if args.file.user { None } else { trust::keep(before, &environment) };
@@ -99,14 +109,27 @@ pub(super) fn edit(args: &EditArgs, environment: &Environment) -> Outcome {
     let environment = environment.in_project(args.file.project.as_deref());
     let path = args.file.path(&environment)?;
     let before = ProjectFiles::of(&environment).standing();
-    if read(&path)?.is_empty() {
+    let Some(mut editor) = Environment::editor(terminal::is_asked()) else {
+        return Err(Failure::usage("an editor needs a terminal")
+            .with_next_step("`context-graph config set KEY VALUE` needs none"));
+    };
+    let there = read(&path)?;
+    if there.is_empty() {
         write(&path, "# `context-graph config show` lists the keys, what they are and their defaults.\n")?;
     }
-    let mut editor = Environment::editor();
     let ended = editor.arg(&path).status();
     if !ended.as_ref().is_ok_and(std::process::ExitStatus::success) {
-        return Err(Failure::usage(format!("the editor did not end well: {ended:?}"))
-            .with_next_step("EDITOR names another one"));
+        if there.is_empty() {
+            std::fs::remove_file(&path).map_err(|error| unusable(&path, &error.to_string()))?;
+        } else {
+            write(&path, &there)?;
+        }
+        let how = ended.map_or_else(
+            |error| format!("cannot be started: {error}"),
+            |ended| format!("ended with {ended}"),
+        );
+        return Err(Failure::usage(format!("the editor {how}; nothing was changed"))
+            .with_next_step("VISUAL or EDITOR names the editor"));
     }
     Config::parse(&read(&path)?).map_err(|problem| unusable(&path, &problem))?;
     let kept = if args.file.user { None } else { trust::keep(before, &environment) };

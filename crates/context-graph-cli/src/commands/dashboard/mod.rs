@@ -24,6 +24,7 @@ use serde_json::json;
 use super::failure::{Failure, Outcome};
 use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
+use crate::interrupt::RemovedOnInterrupt;
 use crate::{Environment, clock, table, terminal};
 use local::LocalRecords;
 
@@ -85,6 +86,7 @@ pub(crate) fn run(args: &DashboardArgs, environment: &Environment) -> Outcome {
         table::print_lines([address.as_str(), "Ctrl-C ends it; so does an hour without a visitor."])?;
     }
     let opened = if args.no_open { None } else { open::in_browser(&address, environment) };
+    let _removed = opened.as_deref().map(RemovedOnInterrupt::new);
     let served = loopback.run(&site, IDLE);
     if let Some(file) = opened {
         let _ = std::fs::remove_file(file);

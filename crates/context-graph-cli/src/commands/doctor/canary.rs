@@ -7,15 +7,17 @@ use std::process::Command;
 use std::time::Duration;
 
 use context_graph_events::EventName;
+use context_graph_storage::StateFolder;
+use context_graph_storage::paths::STATE_FOLDER;
 use serde_json::Value;
 
 use super::finding::Finding;
 use super::sources::Ours;
 use super::{Patient, listed, permit, sample};
-use crate::cost;
 use crate::process::{self, End, Reply};
 use crate::scratch::Scratch;
 use crate::summary::counted;
+use crate::{Environment, cost};
 
 const CHECK: &str = "canary";
 /// How often the cost is measured.
@@ -32,7 +34,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         return Vec::new();
     }
     let scratch = match Scratch::new("doctor") {
-        Ok(scratch) => scratch,
+        Ok(scratch) => TryingPlace { scratch, environment: &patient.environment },
         Err(error) => {
             return vec![Finding::warning(
                 CHECK,
@@ -81,6 +83,27 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         findings.extend(wait(patient, guard, scratch.path()));
     }
     findings
+}
+
+/// The folder that hooks are tried in. They keep evidence of their sessions in the user's own folder, which is
+/// removed with it.
+struct TryingPlace<'a> {
+    scratch: Scratch,
+    environment: &'a Environment,
+}
+
+impl TryingPlace<'_> {
+    fn path(&self) -> &Path {
+        self.scratch.path()
+    }
+}
+
+impl Drop for TryingPlace<'_> {
+    fn drop(&mut self) {
+        if let Ok(user) = self.environment.user_folder() {
+            let _ = StateFolder::leave(&self.path().join(STATE_FOLDER), user);
+        }
+    }
 }
 
 /// Reports hooks that run something from the project: examining a project must not run it.

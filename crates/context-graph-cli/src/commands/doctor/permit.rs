@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use context_graph_settings::behind_check;
 use context_graph_storage::safe_open::read_regular;
 use serde_json::Value;
 
@@ -34,7 +35,7 @@ pub(super) fn may_run(patient: &Patient, hook: &Ours<'_>) -> bool {
         // Nothing there, so nothing would be run.
         return true;
     };
-    let command = hook.entry.get("command").and_then(Value::as_str).unwrap_or("");
+    let command = behind_check(hook.entry.get("command").and_then(Value::as_str).unwrap_or(""));
     let is_plain =
         hook.entry.get("args").is_some() || !command.contains([';', '&', '|', '<', '>', '`', '(', '\n']);
     if !is_plain {

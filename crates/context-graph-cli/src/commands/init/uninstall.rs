@@ -10,10 +10,11 @@ use context_graph_storage::paths::Held;
 use serde_json::json;
 
 use super::heading::Heading;
-use super::{WhereArgs, agents, changes, done, existing_root, is_generated, proceed};
+use super::{WhereArgs, agents, changes, done, existing_root, is_generated, own_folder, proceed};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::settings_file::{Scope, SettingsFile};
+use crate::trust::{ProjectFiles, TrustStore};
 use crate::{Environment, clock, table, terminal};
 
 /// Take context-graph out of the settings again
@@ -110,17 +111,19 @@ fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Envir
     if scope != Scope::User {
         // Data that the user removes must not be reported as missing.
         StateFolder::leave(remembered, environment.user_folder()?)?;
+        if let Some(project) = ProjectFiles::of(environment).place() {
+            TrustStore::of(environment)
+                .forget(&project)
+                .map_err(|problem| Failure::new(ErrorCode::Storage, problem))?;
+        }
     }
     match std::fs::remove_dir_all(remembered) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
-    // The user's notes may be in a folder that was created only for them. It stays if it holds something
-    // else.
-    if let Some(folder) = remembered.parent().filter(|_| scope == Scope::User) {
-        let _ = std::fs::remove_dir(folder);
-    }
-    done(place, &format!("removed {}", remembered.display()))
+    let stays = own_folder::tidy(environment)?;
+    done(place, &format!("removed {}", remembered.display()))?;
+    stays.map_or(Ok(()), |stays| done(place, &stays))
 }
 
 /// The project's settings with our hooks: the local ones, or the shared ones.
@@ -134,11 +137,16 @@ pub(super) fn has_ours(environment: &Environment, scope: Scope) -> bool {
     text.is_some_and(|text| find_ours_where(&text, &generated).is_ok_and(|found| !found.is_empty()))
 }
 
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    one == other || real(one).is_some_and(|one| Some(one) == real(other))
+}
+
 /// Other settings with our hooks, and the flag for each.
 pub(super) fn elsewhere(environment: &Environment, here: Scope) -> Vec<(PathBuf, &'static str)> {
-    let others = [Scope::Project, Scope::Local, Scope::User].into_iter().filter(|scope| *scope != here);
-    others
-        .filter(|scope| has_ours(environment, *scope))
-        .map(|scope| (SettingsFile::new(environment, scope).path().to_path_buf(), scope.flag()))
-        .collect()
+    let path = |scope| SettingsFile::new(environment, scope).path().to_path_buf();
+    // In the home, the project's settings are the user's.
+    let is_other = |scope: &Scope| *scope != here && !is_same_file(&path(*scope), &path(here));
+    let others = [Scope::Project, Scope::Local, Scope::User].into_iter().filter(is_other);
+    others.filter(|scope| has_ours(environment, *scope)).map(|scope| (path(scope), scope.flag())).collect()
 }

@@ -104,7 +104,7 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> Outcome {
     };
     let after = joined(&before, &added, &path)?;
     if !args.place.json {
-        table::print_lines([format!("added to {}:", path.display())])?;
+        table::print_lines([format!("to be added to {}:", path.display())])?;
         table::print_lines(added.lines().map(|line| format!("  {line}")))?;
     }
     if !terminal::agreed(args.yes, "Write this?") {

@@ -1,0 +1,47 @@
+//! The user's own folder after something was removed: what nothing needs any more goes, and what stays is named.
+
+use std::fs;
+
+use context_graph_storage::StateFolder;
+
+use crate::Environment;
+use crate::commands::failure::Failure;
+use crate::commands::hooks::error::ErrorCode;
+use crate::summary::counted;
+use crate::team_policy::MEMBERSHIP;
+
+/// Removes the key and the evidence in the user's own folder, unless other state or a team needs them. Returns
+/// what stays there, in words.
+pub(super) fn tidy(environment: &Environment) -> Result<Option<String>, Failure> {
+    let user = environment.user_folder()?;
+    let private = user.path();
+    let Some(ours) = private.parent().filter(|ours| ours.is_dir()) else { return Ok(None) };
+    let others = StateFolder::known_places(user)?.len();
+    let is_in_team = private.join(MEMBERSHIP).exists();
+    if others == 0 && !is_in_team && private.is_dir() {
+        fs::remove_dir_all(private).map_err(|error| {
+            Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", private.display()))
+                .with_next_step("make sure that you can write to it")
+        })?;
+    }
+    // These go only if nothing is in them.
+    let _ = fs::remove_dir(ours.join("trust"));
+    let _ = fs::remove_dir(ours);
+    let needed = [
+        (
+            "private",
+            format!("the key to {}", counted(others, "other project's state", "other projects' state")),
+        ),
+        ("policy.toml", "your rules".to_owned()),
+        ("config.toml", "your configuration".to_owned()),
+        ("trust", "which other projects you trust".to_owned()),
+        ("install", "copies of your settings (`uninstall --user --purge` removes them)".to_owned()),
+        ("server", "a team's server".to_owned()),
+    ];
+    let mut stays: Vec<String> =
+        needed.into_iter().filter(|(name, _)| ours.join(name).exists()).map(|(_, what)| what).collect();
+    if is_in_team {
+        stays.push("your membership in a team (`team leave` ends it)".to_owned());
+    }
+    Ok((!stays.is_empty()).then(|| format!("{} stays: {}", ours.display(), stays.join("; "))))
+}
