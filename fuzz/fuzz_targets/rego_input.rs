@@ -10,7 +10,7 @@ use context_graph_events::Event;
 use context_graph_policy::rego::{
     Input, Limits, Outcome, PolicySet, RegoErrorKind, Surroundings, affected_directories, effects_view, read_folder,
 };
-use context_graph_policy::{Context, ListedFileSystem, Policy, PolicyConfig};
+use context_graph_policy::{Context, ListedFileSystem, Guards, PolicyConfig};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn decide(event: &Event) -> Outcome {
     let fs = ListedFileSystem::default();
     let context = Context { home: "/home/u", project: "/home/u/p", cwd: "/home/u/p", fs: &fs };
     let effects = match event {
-        Event::PreToolUse(call) => Policy::new(PolicyConfig::default()).effects(&call.tool_name, &call.tool_input, &context),
+        Event::PreToolUse(call) => Guards::new(PolicyConfig::default()).effects(&call.tool_name, &call.tool_input, &context),
         _ => Ok(Default::default()),
     }
     .unwrap_or_default();

@@ -2,7 +2,7 @@
 #![no_main]
 
 use context_graph_events::Event;
-use context_graph_policy::{Context, ListedFileSystem, Policy, PolicyConfig};
+use context_graph_policy::{Context, ListedFileSystem, Guards, PolicyConfig};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some(event) = payload.as_object().cloned().and_then(|object| Event::from_object(object).ok()) else { return };
     let fs = ListedFileSystem::default();
     let context = Context { home: "/home/u", project: "/home/u/p", cwd: "/home/u/p", fs: &fs };
-    let decision = Policy::new(PolicyConfig::default()).decide(&event, &context);
+    let decision = Guards::new(PolicyConfig::default()).decide(&event, &context);
     let settled = context_graph_policy::legality::settle(&event, decision);
     let _ = event.known_name().map(|name| context_graph_policy::reply(name, &settled));
 });

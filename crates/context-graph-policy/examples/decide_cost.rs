@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use context_graph_events::Event;
-use context_graph_policy::{Context, Policy, PolicyConfig, RealFileSystem};
+use context_graph_policy::{Context, Guards, PolicyConfig, RealFileSystem};
 use serde_json::{Value, json};
 
 fn event(tool: &str, input: Value) -> Option<Event> {
@@ -18,7 +18,7 @@ fn event(tool: &str, input: Value) -> Option<Event> {
 fn main() {
     let fs = RealFileSystem::new();
     let ctx = Context { home: "/home/dev", project: "/tmp", cwd: "/tmp", fs: &fs };
-    let policy = Policy::new(PolicyConfig::default());
+    let guards = Guards::new(PolicyConfig::default());
     let calls = [
         ("Bash", json!({"command": "cargo test"})),
         ("Read", json!({"file_path": "/tmp/src/main.rs"})),
@@ -40,12 +40,12 @@ fn main() {
     for (tool, input) in calls {
         let Some(event) = event(tool, input.clone()) else { continue };
         let start = Instant::now();
-        let decision = policy.decide(&event, &ctx);
+        let decision = guards.decide(&event, &ctx);
         let first = start.elapsed();
         let rounds = 2_000;
         let start = Instant::now();
         for _ in 0..rounds {
-            std::hint::black_box(policy.decide(std::hint::black_box(&event), &ctx));
+            std::hint::black_box(guards.decide(std::hint::black_box(&event), &ctx));
         }
         let steady = start.elapsed() / rounds;
         let shown = input.to_string();

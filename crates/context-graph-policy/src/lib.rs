@@ -60,11 +60,11 @@ pub enum DecideError {
 
 /// The built-in guards with their configuration.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Policy {
+pub struct Guards {
     config: PolicyConfig,
 }
 
-impl Policy {
+impl Guards {
     /// The built-in guards under a merged configuration.
     pub fn new(config: PolicyConfig) -> Self {
         Self { config }

@@ -8,7 +8,7 @@ use context_graph_events::told;
 use serde_json::Value;
 
 use crate::effects::{self, Effects, Script};
-use crate::{Context, Decision, Policy, Verdict, guards};
+use crate::{Context, Decision, Guards, Verdict, guards};
 
 /// How many bytes of a file are read.
 const MAX_SCRIPT: usize = 32 * 1024;
@@ -29,7 +29,7 @@ const GRAVE: &[&str] = &[
 
 /// Decides about the files that a call runs, and about what it writes to files that will be run.
 pub(crate) fn decide(
-    policy: &Policy,
+    guards: &Guards,
     ctx: &Context<'_>,
     tool: &str,
     input: &Value,
@@ -38,10 +38,10 @@ pub(crate) fn decide(
     let mut decision = Decision::none();
     for script in effects.scripts.iter().take(MAX_SCRIPTS) {
         let Some(text) = text_of(ctx, &script.path) else { continue };
-        decision = decision.join(judged(policy, ctx, script, &text, false));
+        decision = decision.join(judged(guards, ctx, script, &text, false));
     }
     for (script, text) in written(tool, input) {
-        decision = decision.join(judged(policy, ctx, &script, text, true));
+        decision = decision.join(judged(guards, ctx, &script, text, true));
     }
     decision
 }
@@ -70,14 +70,14 @@ fn written<'i>(tool: &str, input: &'i Value) -> Vec<(Script, &'i str)> {
     texts.filter_map(|text| Some((Script::at(path, text)?, text))).collect()
 }
 
-fn judged(policy: &Policy, ctx: &Context<'_>, script: &Script, text: &str, is_written: bool) -> Decision {
-    let mut effects = effects_of(policy, ctx, script, text);
+fn judged(guards: &Guards, ctx: &Context<'_>, script: &Script, text: &str, is_written: bool) -> Decision {
+    let mut effects = effects_of(guards, ctx, script, text);
     // Values from outside cannot be seen in a script and could be anything. Only paths written in the text
     // count.
     effects.paths.retain(|effect| {
         !effect.target.path.has_hole() && is_spelled(text, effect.target.path.prefix(), ctx.home)
     });
-    let found = guards::check(policy.config(), ctx, "Bash", &Value::Null, &effects);
+    let found = guards::check(guards.config(), ctx, "Bash", &Value::Null, &effects);
     let home = format!("`{}/", ctx.home.trim_end_matches('/'));
     let counts = |rule: &str, reason: &str| {
         GRAVE.contains(&rule)
@@ -125,9 +125,9 @@ fn name_of(path: &str) -> &str {
     path.rmatch_indices('/').nth(1).map_or(path, |(at, _)| &path[at + 1..])
 }
 
-fn effects_of(policy: &Policy, ctx: &Context<'_>, script: &Script, text: &str) -> Effects {
+fn effects_of(guards: &Guards, ctx: &Context<'_>, script: &Script, text: &str) -> Effects {
     let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
-    let known = crate::programs::Known::with(&policy.config().programs);
+    let known = crate::programs::Known::with(&guards.config().programs);
     effects::of_script(script, text, ctx.cwd, ctx.project, places, known)
 }
 
@@ -136,7 +136,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use crate::effects::{FileKind, ListedFileSystem};
-    use crate::{Context, Policy, PolicyConfig};
+    use crate::{Context, Guards, PolicyConfig};
 
     fn rules(tool: &str, input: Value) -> Vec<String> {
         let fs = ListedFileSystem::default()
@@ -152,9 +152,9 @@ mod tests {
             .with_content("/proj/app/x.py", b"import shutil, os\nshutil.rmtree(os.path.expanduser('~'))\n")
             .with_content("/proj/app/tool", b"\x7fELF\0rm -rf ~\n");
         let ctx = Context { home: "/home/dev", project: "/proj/app", cwd: "/proj/app", fs: &fs };
-        let policy = Policy::new(PolicyConfig::default());
-        let effects = policy.effects(tool, &input, &ctx).unwrap();
-        super::decide(&policy, &ctx, tool, &input, &effects)
+        let guards = Guards::new(PolicyConfig::default());
+        let effects = guards.effects(tool, &input, &ctx).unwrap();
+        super::decide(&guards, &ctx, tool, &input, &effects)
             .findings()
             .map(|found| found.rule.clone())
             .collect()

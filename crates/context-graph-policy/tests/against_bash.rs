@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use context_graph_policy::{Context, ListedFileSystem, Policy};
+use context_graph_policy::{Context, Guards, ListedFileSystem};
 use serde_json::json;
 
 const PIECES: &[&str] = &[
@@ -105,7 +105,7 @@ fn command(dice: &mut Dice) -> String {
 fn ours(command: &str) -> Option<Vec<String>> {
     let fs = ListedFileSystem::default();
     let ctx = Context { home: "/home/dev", project: "/", cwd: "/", fs: &fs };
-    let effects = Policy::default().effects("Bash", &json!({ "command": command }), &ctx).unwrap();
+    let effects = Guards::default().effects("Bash", &json!({ "command": command }), &ctx).unwrap();
     let probe = effects.runs.into_iter().find(|run| run.name == "probe")?;
     probe.args.iter().map(|arg| arg.literal().map(str::to_owned)).collect()
 }

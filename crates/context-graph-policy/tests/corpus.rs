@@ -4,7 +4,7 @@
 
 use context_graph_events::Event;
 use context_graph_policy::effects::FileKind;
-use context_graph_policy::{Context, Decision, ListedFileSystem, Policy, PolicyConfig};
+use context_graph_policy::{Context, Decision, Guards, ListedFileSystem, PolicyConfig};
 use serde_json::{Value, json};
 
 /// The home folder in the corpora; the project is below it.
@@ -30,7 +30,7 @@ fn decide_in(home: &str, call: &str) -> Decision {
         .with(&format!("{home}/proj"), FileKind::Folder)
         .with(project, FileKind::Folder);
     let event = event(project, &tool, &input);
-    Policy::new(PolicyConfig::default()).decide(&event, &Context { home, project, cwd: project, fs: &fs })
+    Guards::new(PolicyConfig::default()).decide(&event, &Context { home, project, cwd: project, fs: &fs })
 }
 
 fn event(project: &str, tool: &str, input: &Value) -> Event {

@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 
 use context_graph_events::Event;
 use context_graph_policy::config::Exception;
-use context_graph_policy::{Context, Decision, Policy, PolicyConfig, RealFileSystem};
+use context_graph_policy::{Context, Decision, Guards, PolicyConfig, RealFileSystem};
 use serde_json::{Value, json};
 
 struct Project {
@@ -59,7 +59,7 @@ impl Project {
         let home = self.folder.path().join("home-link");
         let home = home.to_str().unwrap();
         let ctx = Context { home, project, cwd: project, fs: &RealFileSystem::new() };
-        Policy::new(config).decide(&event, &ctx)
+        Guards::new(config).decide(&event, &ctx)
     }
 
     fn rules(&self, root: &str, command: &str) -> Vec<String> {

@@ -5,13 +5,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use context_graph_events::Event;
-use context_graph_policy::{Context, ListedFileSystem, Policy};
+use context_graph_policy::{Context, Guards, ListedFileSystem};
 use serde_json::{Value, json};
 
 /// How many changed forms of each call are tried.
 const FORMS: usize = 4;
 
-fn decides(policy: &Policy, tool: &str, command: &str) -> bool {
+fn decides(guards: &Guards, tool: &str, command: &str) -> bool {
     let fs = ListedFileSystem::default();
     let payload = json!({
         "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": "/home/dev/app",
@@ -19,7 +19,7 @@ fn decides(policy: &Policy, tool: &str, command: &str) -> bool {
     });
     let event = Event::from_object(payload.as_object().cloned().unwrap()).unwrap();
     let ctx = Context { home: "/home/dev", project: "/home/dev/app", cwd: "/home/dev/app", fs: &fs };
-    catch_unwind(AssertUnwindSafe(|| policy.decide(&event, &ctx))).is_ok()
+    catch_unwind(AssertUnwindSafe(|| guards.decide(&event, &ctx))).is_ok()
 }
 
 /// One shell command of each line of a corpus, those inside tool calls among them.
@@ -82,7 +82,7 @@ fn changed(command: &str, dice: &mut Dice) -> String {
 
 #[test]
 fn no_change_of_a_calls_options_makes_deciding_panic() {
-    let policy = Policy::default();
+    let guards = Guards::default();
     let mut dice = Dice(7);
     let mut panicked = Vec::new();
     let corpora = [include_str!("corpus/dangerous.txt"), include_str!("corpus/ordinary.txt")];
@@ -90,7 +90,7 @@ fn no_change_of_a_calls_options_makes_deciding_panic() {
         for _ in 0..FORMS {
             let form = changed(&command, &mut dice);
             let tool = if dice.below(16) == 0 { "PowerShell" } else { "Bash" };
-            if !decides(&policy, tool, &form) {
+            if !decides(&guards, tool, &form) {
                 panicked.push(format!("{tool}: {form}"));
             }
         }
@@ -100,8 +100,8 @@ fn no_change_of_a_calls_options_makes_deciding_panic() {
 
 #[test]
 fn a_variable_for_env_that_begins_with_an_option_letter_is_a_variable() {
-    let policy = Policy::default();
+    let guards = Guards::default();
     for command in ["env SHELL=/bin/sh ls", "env S=1 ls", "env SS= ls", "env Sé=1 ls"] {
-        assert!(decides(&policy, "Bash", command), "{command}");
+        assert!(decides(&guards, "Bash", command), "{command}");
     }
 }

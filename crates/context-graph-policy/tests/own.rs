@@ -5,7 +5,7 @@
 
 use context_graph_events::Event;
 use context_graph_policy::effects::FileKind;
-use context_graph_policy::{Context, Decision, ListedFileSystem, Policy, PolicyConfig};
+use context_graph_policy::{Context, Decision, Guards, ListedFileSystem, PolicyConfig};
 use serde_json::{Value, json};
 
 const HOME: &str = "/home/dev";
@@ -101,7 +101,7 @@ fn decide(fs: &ListedFileSystem, call: &str) -> Decision {
     });
     let event = Event::from_object(payload.as_object().cloned().unwrap()).unwrap();
     let ctx = Context { home: HOME, project: PROJECT, cwd: PROJECT, fs };
-    Policy::new(PolicyConfig::default()).decide(&event, &ctx)
+    Guards::new(PolicyConfig::default()).decide(&event, &ctx)
 }
 
 #[test]

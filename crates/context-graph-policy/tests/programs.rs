@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use context_graph_policy::config::PolicyConfig;
 use context_graph_policy::effects::{Run, Text};
 use context_graph_policy::programs::{Invocation, Row, known, read, rows};
-use context_graph_policy::{Context, ListedFileSystem, Policy, guards};
+use context_graph_policy::{Context, Guards, ListedFileSystem, guards};
 use serde_json::json;
 
 fn every_row<'r>(rows: &'r [Row], found: &mut Vec<&'r Row>) {
@@ -112,7 +112,7 @@ fn rules(config: &str, command: &str) -> Vec<String> {
         "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "1",
     });
     let event = context_graph_events::Event::from_object(payload.as_object().cloned().unwrap()).unwrap();
-    Policy::new(config).decide(&event, &ctx).findings().map(|finding| finding.rule.clone()).collect()
+    Guards::new(config).decide(&event, &ctx).findings().map(|finding| finding.rule.clone()).collect()
 }
 
 const DEPLOYCTL: &str = r#"

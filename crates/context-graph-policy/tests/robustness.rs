@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use context_graph_events::Event;
-use context_graph_policy::{Context, Decision, ListedFileSystem, Policy, Verdict};
+use context_graph_policy::{Context, Decision, Guards, ListedFileSystem, Verdict};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn decide(tool: &str, field: &str, text: &str) -> Decision {
         "tool_name": tool, "tool_input": input, "tool_use_id": "1",
     });
     let event = Event::from_object(payload.as_object().cloned().unwrap()).unwrap();
-    Policy::default()
+    Guards::default()
         .decide(&event, &Context { home: "/home/dev", project: "/p/app", cwd: "/p/app", fs: &fs })
 }
 
@@ -151,7 +151,7 @@ fn a_field_of_the_wrong_type_is_an_error_that_asks() {
     });
     let event = Event::from_object(payload.as_object().cloned().unwrap()).unwrap();
     let ctx = Context { home: "/home/dev", project: "/p/app", cwd: "/p/app", fs: &fs };
-    let decision = Policy::default().decide(&event, &ctx);
+    let decision = Guards::default().decide(&event, &ctx);
     assert_eq!(decision.verdict(), &Verdict::Ask);
     assert!(decision.reason().contains("policy/error"));
 }

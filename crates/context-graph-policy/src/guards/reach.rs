@@ -316,7 +316,7 @@ mod tests {
 
     use super::*;
     use crate::effects::ListedFileSystem;
-    use crate::{Context, Policy, guards};
+    use crate::{Context, Guards, guards};
 
     fn rules(command: &str) -> Vec<String> {
         let folders = [
@@ -325,7 +325,7 @@ mod tests {
             "/home/dev/.config/context-graph",
         ];
         let files = [
-            "/home/dev/app/.context-graph/policy.toml",
+            "/home/dev/app/.context-graph/guards.toml",
             "/home/dev/app/.context-graph/data/data.mdb",
             "/home/dev/app/.claude/settings.json",
             "/home/dev/.claude/settings.json",
@@ -334,10 +334,10 @@ mod tests {
         let fs = folders.iter().fold(ListedFileSystem::default(), |fs, path| fs.with(path, FileKind::Folder));
         let fs = files.iter().fold(fs, |fs, path| fs.with(path, FileKind::File));
         let ctx = Context { home: "/home/dev", project: "/home/dev/app", cwd: "/home/dev/app", fs: &fs };
-        let policy = Policy::default();
+        let guards = Guards::default();
         let input = json!({ "command": command });
-        let effects = policy.effects("Bash", &input, &ctx).unwrap();
-        let decision = guards::check(policy.config(), &ctx, "Bash", &input, &effects);
+        let effects = guards.effects("Bash", &input, &ctx).unwrap();
+        let decision = guards::check(guards.config(), &ctx, "Bash", &input, &effects);
         decision
             .findings()
             .map(|finding| finding.rule.clone())
@@ -353,7 +353,7 @@ mod tests {
             "find . -name '*.mdb' -delete",
             "find . -iname '*.MDB' -exec rm {} +",
             "find . -name 'd?t?.m*' -exec shred -u {} \\;",
-            "find /home/dev/app -maxdepth 2 -name 'policy.*' -delete",
+            "find /home/dev/app -maxdepth 2 -name 'guards.*' -delete",
             "find . -regex '.*/data\\.mdb' -delete",
             "find . -name '*.toml' | xargs sed -i s/deny/allow/",
             "find . -name 'settings*.json' -print0 | xargs -0 sed -i d",

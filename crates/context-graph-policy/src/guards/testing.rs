@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::effects::{FileKind, ListedFileSystem};
-use crate::{Context, Decision, Policy, PolicyConfig, guards};
+use crate::{Context, Decision, Guards, PolicyConfig, guards};
 
 pub(crate) fn decide_with(config: PolicyConfig, tool: &str, input: &Value) -> Decision {
     let fs = ListedFileSystem::default()
@@ -12,9 +12,9 @@ pub(crate) fn decide_with(config: PolicyConfig, tool: &str, input: &Value) -> De
         .with("/proj/app/notes", FileKind::Link(".env".into()))
         .with("/proj/app/link", FileKind::Link(".claude/settings.json".into()));
     let ctx = Context { home: "/home/dev", project: "/proj/app", cwd: "/proj/app", fs: &fs };
-    let policy = Policy::new(config);
-    let effects = policy.effects(tool, input, &ctx).unwrap();
-    guards::check(policy.config(), &ctx, tool, input, &effects)
+    let guards = Guards::new(config);
+    let effects = guards.effects(tool, input, &ctx).unwrap();
+    guards::check(guards.config(), &ctx, tool, input, &effects)
 }
 
 /// The rules that stop a shell command.

@@ -63,7 +63,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::testing::{passes, stops};
-    use crate::{Context, ListedFileSystem, Policy};
+    use crate::{Context, Guards, ListedFileSystem};
 
     #[test]
     fn hidden_code_is_asked_about() {
@@ -93,10 +93,10 @@ mod tests {
     fn asks(tool: &str, input: &Value) -> bool {
         let fs = ListedFileSystem::default();
         let ctx = Context { home: "/home/dev", project: "/proj/app", cwd: "/proj/app", fs: &fs };
-        let policy = Policy::default();
-        match policy.effects(tool, input, &ctx) {
+        let guards = Guards::default();
+        match guards.effects(tool, input, &ctx) {
             Ok(effects) => !effects.unknowns.is_empty(),
-            Err(error) => policy.on_error(&error).findings().next().is_some(),
+            Err(error) => guards.on_error(&error).findings().next().is_some(),
         }
     }
 

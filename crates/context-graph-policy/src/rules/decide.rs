@@ -52,7 +52,7 @@ impl Rules {
 
     /// Decides by the built-in guards and the unusable files.
     pub fn decide_by_guards(&self, event: &Event) -> RulesDecision {
-        self.with_broken_files(self.policy.decide(event, &self.context()), event)
+        self.with_broken_files(self.guards.decide(event, &self.context()), event)
     }
 
     /// The same for a call whose input is not known. The built-in guards check inputs, so they do not run.
@@ -125,7 +125,7 @@ impl Rules {
     /// What to do about an error in what is of the team or not. The team's own policy cannot be passed over: neither user
     /// nor project may say so.
     fn on_error(&self, whose: Whose) -> OnError {
-        let configured = self.policy.config().on_error();
+        let configured = self.config().on_error();
         if whose == Whose::Team { configured.max(OnError::Ask) } else { configured }
     }
 

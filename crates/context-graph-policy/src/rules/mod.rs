@@ -20,7 +20,7 @@ use crate::config::Action;
 use crate::rego::signals::{Signal, SignalOutcome};
 use crate::rego::{Limits, PolicyFile, PolicySet, RegoError};
 use crate::trust::Standing;
-use crate::{Context, Effects, Policy, PolicyConfig, RealFileSystem};
+use crate::{Context, Effects, Guards, PolicyConfig, RealFileSystem};
 
 pub use actions::actions_of;
 pub use decide::RulesDecision;
@@ -121,7 +121,7 @@ struct BrokenFile {
 
 /// The rules in force in a project.
 pub struct Rules {
-    policy: Policy,
+    guards: Guards,
     /// As long as there are any, every tool call is decided as after an error.
     broken: Vec<BrokenFile>,
     /// What the team configures, and its Rego policies. They are evaluated by themselves: a file of the project could
@@ -179,7 +179,7 @@ impl Rules {
             None => merged,
         };
         Self {
-            policy: Policy::new(merged),
+            guards: Guards::new(merged),
             broken,
             team,
             policies: policies.filter(|policies| !policies.is_empty()),
@@ -217,7 +217,7 @@ impl Rules {
 
     /// Whether an event starts actions.
     pub fn has_action_for(&self, event: &Event) -> bool {
-        self.policy.config().actions.iter().any(|action: &Action| action.is_for(event))
+        self.config().actions.iter().any(|action: &Action| action.is_for(event))
     }
 
     /// Whether the user has trusted the project's files.
@@ -254,12 +254,12 @@ impl Rules {
 
     /// Whether commands must pass before the agent may stop.
     pub fn has_gates(&self) -> bool {
-        !self.policy.config().stop_gates.is_empty()
+        !self.config().stop_gates.is_empty()
     }
 
-    /// The built-in guards and their configuration.
-    pub fn policy(&self) -> &Policy {
-        &self.policy
+    /// The merged configuration.
+    pub fn config(&self) -> &PolicyConfig {
+        self.guards.config()
     }
 
     /// The programs that a call runs, and where each is described.
@@ -267,7 +267,7 @@ impl Rules {
         let mut programs: Vec<(&str, Vec<&str>)> = Vec::new();
         for run in &effects.runs {
             if programs.iter().all(|(name, _)| *name != run.name) {
-                programs.push((&run.name, self.policy.described(&run.name)));
+                programs.push((&run.name, self.guards.described(&run.name)));
             }
         }
         programs
@@ -287,7 +287,7 @@ impl Rules {
         if !cwd.is_empty() {
             context.cwd = cwd;
         }
-        self.policy.effects(tool, input, &context).ok()
+        self.guards.effects(tool, input, &context).ok()
     }
 
     fn context(&self) -> Context<'_> {

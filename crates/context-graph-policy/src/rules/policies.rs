@@ -32,7 +32,7 @@ impl Rules {
         let surroundings = Surroundings {
             session: Value::clone(session),
             signals: values,
-            builtin_config: self.policy.config().builtin_config.clone().into_iter().collect(),
+            builtin_config: self.config().builtin_config.clone().into_iter().collect(),
             affected_directories: effects.as_ref().map(rego::affected_directories).unwrap_or_default(),
             effects: effects.as_ref().map(rego::effects_view).unwrap_or_default(),
         };
@@ -65,7 +65,7 @@ impl Rules {
                 return Duration::ZERO;
             }
             let wanted = policies.signals(name, tool);
-            let configured = self.policy.config().signals.iter();
+            let configured = self.config().signals.iter();
             let times = configured.filter(|signal| wanted.contains(signal.name.as_str()));
             let longest = times.map(|signal| signal.timeout_ms).max().unwrap_or(0);
             Duration::from_millis(longest) + rego::WITHHELD
@@ -80,7 +80,7 @@ impl Rules {
         }
         let bytes = serde_json::to_vec(object).unwrap_or_default();
         let root = Path::new(&self.folders.project);
-        rego::signals::run(&self.policy.config().signals, wanted, &bytes, |signal, event| {
+        rego::signals::run(&self.config().signals, wanted, &bytes, |signal, event| {
             self.host.run_signal(signal, root, event)
         })
     }

@@ -22,7 +22,7 @@ const MOST: usize = 100;
 /// Failures of the last day, grouped by action.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let rules = rules::load(&patient.environment);
-    let configured = &rules.policy().config().actions;
+    let configured = &rules.config().actions;
     if configured.is_empty() {
         return Vec::new();
     }

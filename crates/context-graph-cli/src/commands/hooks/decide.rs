@@ -127,7 +127,7 @@ impl HookDecision {
     /// Runs the commands that must pass before the agent may stop. They may take longer than a hook usually
     /// may.
     fn pass_gates(&mut self, context: &HookContext<'_>, rules: &Rules, session_id: &str, now_ms: i64) {
-        let gates = &rules.policy().config().stop_gates;
+        let gates = &rules.config().stop_gates;
         let end = context.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3);
         context.watch_until(end, |error| self.answer_failing(error));
         let root = context.files.root();
@@ -310,7 +310,7 @@ fn changes(
     session_id: &str,
     now_ms: i64,
 ) -> Result<Changes, StorageError> {
-    let gates = &rules.policy().config().stop_gates;
+    let gates = &rules.config().stop_gates;
     let known = sessions.peek(session_id)?;
     let changes = Changes::of(known.as_ref(), root);
     // All records of the session are read only if some gate is not due yet.

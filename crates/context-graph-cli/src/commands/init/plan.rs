@@ -72,7 +72,7 @@ pub(crate) fn planned(
 
 /// The time limits of all gates together and of the longest signal, in seconds.
 pub(super) fn gates_and_signals(rules: &Rules) -> (u64, u64) {
-    let config = rules.policy().config();
+    let config = rules.config();
     let gates = config.stop_gates.iter().map(|gate| u64::from(gate.timeout_seconds)).sum();
     let signals: u64 = config.signals.iter().map(|signal| signal.timeout_ms).max().unwrap_or(0);
     (gates, signals.div_ceil(1000))

@@ -57,7 +57,7 @@ fn of_rules(rules: &Rules, environment: &Environment) -> (Vec<String>, Vec<Strin
     let mut hints = Vec::new();
     for (policies, whose) in [(rules.team_policies(), TEAM), (rules.policies(), "")] {
         let Some(policies) = policies else { continue };
-        let config = rules.policy().config();
+        let config = rules.config();
         let broken = compile_errors(policies, config, environment);
         problems.extend(broken.iter().map(|error| format!("{whose}{}", said(error))));
         let is_broken = |file: &str| broken.iter().any(|error| error.file == file);

@@ -47,7 +47,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             written(&mut list, policies, whose, standing);
         }
     }
-    for gate in &rules.policy().config().stop_gates {
+    for gate in &rules.config().stop_gates {
         let name = format!("stop-gate/{}", gate.name);
         let from = origins.places(&rules, &name);
         let mut object = json!(gate);
@@ -57,7 +57,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
         list.add(object, [name, "gate".to_owned(), String::new(), from.join(" and "), what]);
     }
     not_enforced(&mut list, &args.environment(environment));
-    for action in &rules.policy().config().actions {
+    for action in &rules.config().actions {
         let on = action.matcher.as_ref().map(|matcher| format!(" of {matcher}")).unwrap_or_default();
         let name = format!("action/{}", action.name);
         let mut object = json!(action);
@@ -72,7 +72,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
 }
 
 fn built_in(list: &mut List, rules: &Rules, origins: &Origins) {
-    let config = rules.policy().config();
+    let config = rules.config();
     let word = |verdict: GuardVerdict| match verdict {
         GuardVerdict::Deny => "deny",
         GuardVerdict::Ask => "ask",
