@@ -37,6 +37,7 @@ fn step(sessions: &Sessions, bytes: &[u8]) {
         decision: None,
         crisis_threshold: 0.5,
         told_below: 0.5,
+        title: None,
     };
     black_box(sessions.step("bench", arrival, durability).unwrap());
 }

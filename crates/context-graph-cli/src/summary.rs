@@ -7,6 +7,8 @@ pub(crate) use context_graph_events::words::counted;
 use context_graph_events::words::{grouped, name, tame};
 use context_graph_storage::store::Counts;
 
+use crate::commands::import::IMPORTED;
+
 /// The results of a session's calls. Each call is counted once, by its id or as the audit matches it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Calls {
@@ -96,14 +98,14 @@ pub(crate) fn lasted(session: &Session) -> String {
     }
 }
 
-/// The client's `other`, which every session without a terminal ends with. Its status is an error, but nothing went wrong.
-pub(crate) const NO_REASON: &str = "no reason given";
+pub(crate) use context_graph_core::audit::NO_REASON;
 
 /// How a session ended, with the client's reason; `None` if it goes on.
 pub(crate) fn ended(session: &Session) -> Option<String> {
     let end = session.state.end?;
     Some(match session.state.end_reason.as_deref() {
         Some("other") if !end.stated => NO_REASON.to_owned(),
+        Some(IMPORTED) => IMPORTED.to_owned(),
         Some(reason) if !reason.is_empty() => format!("{} ({})", end.status, name(reason)),
         _ => end.status.to_string(),
     })

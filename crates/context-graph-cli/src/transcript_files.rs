@@ -1,11 +1,46 @@
-//! Finds the transcripts that a user names: files, folders or patterns.
+//! Finds the transcripts that a user names (files, folders or patterns), and reads what stands at their ends.
 
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use context_graph_events::agents::Agent;
 use context_graph_policy::effects::glob;
+use context_graph_settings::AgentClient;
+use context_graph_storage::safe_open::open_regular;
+use serde_json::{Map, Value};
 
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
+use crate::{Environment, terminal};
+
+/// Where clients keep their transcripts: those places that are here, and Claude Code's if none is.
+pub(crate) fn usual_places(environment: &Environment) -> Vec<PathBuf> {
+    let of = |agent, below: &str| {
+        AgentClient::of(agent).map(|client| environment.agent_folder(client).join(below))
+    };
+    let claude = environment.client_folder().join("projects");
+    let mut places = vec![claude.clone()];
+    places.extend(of(Agent::Codex, "sessions"));
+    // Each project has a folder there, with more than its chats.
+    let projects = of(Agent::Gemini, "tmp").and_then(|folder| std::fs::read_dir(folder).ok());
+    let mut chats: Vec<PathBuf> =
+        projects.into_iter().flatten().flatten().map(|project| project.path().join("chats")).collect();
+    chats.sort();
+    places.append(&mut chats);
+    places.retain(|place| place.is_dir());
+    if places.is_empty() { vec![claude] } else { places }
+}
+
+/// The paths that a user named, else the usual places, said on stderr.
+pub(crate) fn named_or_usual(paths: &[PathBuf], environment: &Environment) -> Vec<PathBuf> {
+    if !paths.is_empty() {
+        return paths.to_vec();
+    }
+    let places = usual_places(environment);
+    let shown: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
+    terminal::complain(&format!("reading the transcripts in {}", shown.join(", ")));
+    places
+}
 
 /// All files for these paths, sorted by name.
 pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
@@ -68,21 +103,75 @@ fn is_transcript(file: &Path) -> bool {
     }
 }
 
-/// How much of a transcript is read to find its branch.
-const BEGINNING: u64 = 64 * 1024;
+/// How much of a transcript's beginning or end is read.
+const PIECE: u64 = 64 * 1024;
 
 /// The git branch that the client notes in the first lines of a transcript. Only regular files are read.
 pub(crate) fn branch(path: &Path) -> Option<String> {
-    use std::io::Read as _;
-
     if !path.symlink_metadata().ok()?.is_file() {
         return None;
     }
     let mut beginning = Vec::new();
-    std::fs::File::open(path).ok()?.take(BEGINNING).read_to_end(&mut beginning).ok()?;
+    std::fs::File::open(path).ok()?.take(PIECE).read_to_end(&mut beginning).ok()?;
     let lines = beginning.split(|byte| *byte == b'\n');
-    lines.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok()).find_map(|line| {
+    lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok()).find_map(|line| {
         let branch = line.get("gitBranch")?.as_str()?;
         (!branch.is_empty()).then(|| branch.to_owned())
     })
+}
+
+/// The title that Claude Code has given a session, from the end of its transcript: it writes the title there again and
+/// again, so that its own list of sessions finds it.
+pub(crate) fn title(path: &Path, session_id: &str) -> Option<String> {
+    let mut file = open_regular(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(PIECE))).ok()?;
+    let mut end = Vec::new();
+    file.take(PIECE).read_to_end(&mut end).ok()?;
+    let mut titles = Titles::default();
+    let is_title =
+        |line: &&[u8]| line.len() < MAX_TITLE_LINE && line.windows(7).any(|word| word == b"-title\"");
+    for line in end.split(|byte| *byte == b'\n').filter(is_title) {
+        if let Ok(line) = serde_json::from_slice(line) {
+            titles.take(&line, session_id);
+        }
+    }
+    titles.best()
+}
+
+/// Longer lines are no titles.
+const MAX_TITLE_LINE: usize = 4096;
+
+/// The titles in a transcript. Of each kind the last holds; an empty one takes the kind back.
+#[derive(Debug, Default)]
+pub(crate) struct Titles {
+    /// The user's own, by `/rename`.
+    custom: Option<String>,
+    /// One that the client had made by a model.
+    made: Option<String>,
+}
+
+impl Titles {
+    /// Looks at a line; whether it is a title of this session.
+    pub(crate) fn take(&mut self, line: &Map<String, Value>, session_id: &str) -> bool {
+        let text = |key: &str| line.get(key).and_then(Value::as_str);
+        if text("sessionId").is_some_and(|id| id != session_id) {
+            return false;
+        }
+        match text("type") {
+            Some("custom-title") => self.custom = text("customTitle").map(str::to_owned),
+            Some("ai-title") => self.made = text("aiTitle").map(str::to_owned),
+            _ => return false,
+        }
+        true
+    }
+
+    /// The title; `None` if none was given, empty if it was taken back.
+    pub(crate) fn best(self) -> Option<String> {
+        let is_said = |title: &String| !title.trim().is_empty();
+        match (self.custom, self.made) {
+            (Some(custom), _) if is_said(&custom) => Some(custom),
+            (custom, made) => made.filter(is_said).or(custom),
+        }
+    }
 }

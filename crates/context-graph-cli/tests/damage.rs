@@ -102,6 +102,47 @@ fn a_damaged_snapshot_is_put_aside_and_told_once_with_exit_2() {
     assert_eq!(place.run(&["session", "list"]).code, 0);
 }
 
+/// Changes what the store keeps of a session's state.
+fn damage_state(place: &Place, set: &str) {
+    let store = rusqlite::Connection::open(file(place, "data/context-graph.db")).unwrap();
+    let changed = store
+        .execute(
+            &format!(
+                "UPDATE states SET {set} WHERE session = (SELECT number FROM sessions WHERE session_id = 's')"
+            ),
+            [],
+        )
+        .unwrap();
+    assert_eq!(changed, 1);
+}
+
+#[test]
+fn a_session_whose_state_is_damaged_is_read_from_its_records_and_the_others_are_listed() {
+    for set in ["state = zeroblob(200)", "snapshot = zeroblob(200)", "state = NULL", "snapshot = NULL"] {
+        let place = Place::new();
+        prompt(&place, "one").succeeded();
+        stop(&place).succeeded();
+        std::fs::remove_file(file(&place, "live/s.state")).unwrap();
+        std::fs::remove_file(file(&place, "live/s.journal")).unwrap();
+        let other = json!({"hook_event_name": "Stop", "session_id": "other", "transcript_path": "/t", "cwd": place.project(),
+            "stop_hook_active": false});
+        place.send(&["hooks", "event", "--stdin"], other.to_string()).succeeded();
+        damage_state(&place, set);
+        let listed = place.run(&["session", "list", "--json"]);
+        assert_eq!(listed.code, 0, "{set}: {listed:?}");
+        let sessions: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
+        let session = sessions.iter().find(|session| session["session_id"] == "s").unwrap();
+        assert_eq!((sessions.len(), &session["title"]), (2, &json!("one")), "{set}: {session}");
+        assert_eq!(
+            (&session["counters"]["prompts"], &session["counters"]["turns"]),
+            (&json!(1), &json!(1)),
+            "{set}"
+        );
+        let is_told = listed.stderr.contains("corrupted") && listed.stderr.contains("read from its records");
+        assert_eq!(is_told, set.contains("zeroblob"), "{set}: {listed:?}");
+    }
+}
+
 #[test]
 fn a_cut_off_database_is_put_aside_and_told_once() {
     let place = Place::new();

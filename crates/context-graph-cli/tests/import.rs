@@ -73,6 +73,9 @@ fn sessions_of_this_project_are_taken_in_once_and_marked() {
     let session = &sessions[0];
     assert_eq!((sessions.len(), &session["title"]), (1, &json!("rename the parser module")));
     assert_eq!((&session["end_reason"], &session["state"]), (&json!("imported"), &json!("ended")));
+    assert_eq!(session["end_status"], "normal");
+    let log = place.run(&["audit", "log", "--event", "SessionEnd"]).stdout;
+    assert!(log.contains("imported") && !log.contains("error"), "{log}");
     let counted = ["calls", "calls_succeeded", "calls_failed", "calls_denied", "prompts", "turns"];
     let counted = counted.map(|key| session["counters"][key].as_u64().unwrap());
     assert_eq!(counted, [3, 1, 1, 1, 1, 1], "{session}");
@@ -114,6 +117,136 @@ fn what_is_no_transcript_takes_nothing_in_and_agents_cannot() {
     let mut agent = place.command(&["import"]);
     agent.env("CLAUDECODE", "1");
     assert!(common::send(agent, b"").stderr.contains("agents cannot"));
+}
+
+/// Adds lines to the transcript of a session.
+fn add(place: &Place, id: &str, lines: &[Value]) {
+    let file = place.home().join(format!(".claude/projects/some/{id}.jsonl"));
+    let mut text = std::fs::read_to_string(&file).unwrap();
+    for line in lines {
+        text.push_str(&format!("\n{line}"));
+    }
+    std::fs::write(file, text).unwrap();
+}
+
+#[test]
+fn the_title_that_claude_code_gave_is_the_sessions() {
+    let place = Place::without_upkeep();
+    let project = place.project();
+    for (id, prompt) in [(ONE, "one prompt"), (TWO, "two prompt"), (OTHER, "three prompt")] {
+        transcript(&place, id, &project, prompt);
+    }
+    let made = json!({"type": "ai-title", "aiTitle": "Rename the parser", "sessionId": ONE});
+    add(
+        &place,
+        ONE,
+        &[made.clone(), json!({"type": "ai-title", "aiTitle": "Not its own", "sessionId": TWO}), made],
+    );
+    // The user's own title is preferred, the newest; a summary is that of the message that it names.
+    add(
+        &place,
+        TWO,
+        &[
+            json!({"type": "custom-title", "customTitle": "first try", "sessionId": TWO}),
+            json!({"type": "custom-title", "customTitle": "nightly \u{1b}[31mbuild", "sessionId": TWO}),
+            json!({"type": "ai-title", "aiTitle": "Something made", "sessionId": TWO}),
+        ],
+    );
+    add(
+        &place,
+        OTHER,
+        &[
+            json!({"type": "user", "uuid": "m-1", "sessionId": OTHER, "cwd": project, "message": {"content": "more"}}),
+            json!({"type": "summary", "summary": "Pears counted", "leafUuid": "m-1"}),
+            json!({"type": "summary", "summary": "Of another session", "leafUuid": "m-2"}),
+        ],
+    );
+    let imported = place.run(&["import"]);
+    assert!(imported.code == 0 && imported.stdout.contains("imported 3 sessions"), "{imported:?}");
+    assert!(
+        imported.stderr.contains("reading the transcripts in ")
+            && imported.stderr.contains(".claude/projects")
+    );
+    let sessions = list(&place, &[]);
+    for (id, title) in [(ONE, "Rename the parser"), (TWO, "nightly build"), (OTHER, "Pears counted")] {
+        let session = sessions.iter().find(|session| session["session_id"] == id).unwrap();
+        assert_eq!(session["title"], title, "{session}");
+        for verb in [["session", "show"], ["session", "status"]] {
+            let shown = place.run(&[verb[0], verb[1], id]).stdout;
+            assert!(shown.contains(title), "{verb:?}: {shown}");
+        }
+        assert!(place.run(&["audit", "log", "--session", id]).stdout.contains(title));
+        assert!(place.run(&["replay"]).stdout.contains(title));
+    }
+    assert_eq!(place.run(&["audit", "verify"]).code, 0);
+    assert!(!place.run(&["audit", "log", "--all"]).stdout.contains("could not"));
+}
+
+/// The transcript of a subagent, with a call that the session's own transcript has too and one of its own.
+fn subagents(place: &Place, folder: &str, agent: &str, session: &str) {
+    let folder = place.home().join(".claude/projects/some").join(folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = |kind: &str, second: u32, content: Value| {
+        json!({"type": kind, "isSidechain": true, "agentId": agent, "sessionId": session, "cwd": place.project(),
+            "timestamp": format!("2026-11-01T10:01:{second:02}Z"), "message": {"role": kind, "content": content}})
+        .to_string()
+    };
+    let own = format!("t-{agent}");
+    let call = |id: &str| json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "wc -l pears"}}]);
+    let result = |id: &str| json!([{"type": "tool_result", "tool_use_id": id, "content": "3 pears"}]);
+    let end = |text: &str| {
+        let mut end: Value =
+            serde_json::from_str(&line("assistant", 9, json!([{"type": "text", "text": text}]))).unwrap();
+        end["message"]["stop_reason"] = json!("end_turn");
+        end.to_string()
+    };
+    let lines = [
+        line("user", 1, json!("count the pears for me")),
+        line("assistant", 2, call("t1")),
+        line("user", 3, result("t1")),
+        line("assistant", 4, call(&own)),
+        line("user", 5, result(&own)),
+        end("three"),
+    ];
+    std::fs::write(folder.join(format!("agent-{agent}.jsonl")), lines.join("\n")).unwrap();
+    let about = json!({"agentType": "Explore", "description": "count"});
+    std::fs::write(folder.join(format!("agent-{agent}.meta.json")), about.to_string()).unwrap();
+}
+
+#[test]
+fn calls_of_subagents_are_their_sessions_and_come_in_once() {
+    let place = Place::without_upkeep();
+    transcript(&place, ONE, &place.project(), "count the fruit");
+    subagents(&place, &format!("{ONE}/subagents"), "new1", ONE);
+    // As earlier versions of Claude Code kept them, and one whose session is gone.
+    subagents(&place, "", "old1", ONE);
+    subagents(&place, &format!("{TWO}/subagents"), "lost1", TWO);
+    let imported = place.run(&["import", "--json"]).json();
+    assert_eq!((&imported["imported"], &imported["lines_refused"]), (&json!(1), &json!(0)), "{imported}");
+    assert_eq!(imported["empty"], 1, "{imported}");
+    let session = &list(&place, &[])[0];
+    let counted = ["calls", "calls_succeeded", "calls_failed", "calls_denied", "prompts", "turns"];
+    let counted = counted.map(|key| session["counters"][key].as_u64().unwrap());
+    assert_eq!(counted, [5, 3, 1, 1, 1, 1], "{session}");
+    for agent in ["new1", "old1"] {
+        let call = place.run(&["audit", "show", &format!("t-{agent}"), "--json"]).stdout;
+        assert!(call.contains(&format!("\"{agent}\"")) && call.contains("Explore"), "{call}");
+        let log = place.run(&["audit", "log", "--json", "--all", "--agent", agent]).stdout;
+        assert!(log.contains("SubagentStart") && log.contains("SubagentStop"), "{log}");
+    }
+    // The order is that of the time: subagents work while the session's first call runs.
+    let log = place.run(&["audit", "log", "--json", "--all", "--tool", "Bash"]).stdout;
+    let at = |id: &str| log.find(&format!("\"{id}\"")).unwrap_or_else(|| panic!("{id} in {log}"));
+    assert!(
+        at("t2") < at("t-new1") && at("t-new1") < at("t1")
+            || at("t1") < at("t-new1") && at("t-new1") < at("t2")
+    );
+    assert_eq!(place.run(&["import", "--json"]).json()["known"], 1);
+    assert_eq!(place.run(&["audit", "verify"]).code, 0);
+    // One of several named files is enough to find the others, and a replay counts the same.
+    let file = place.home().join(format!(".claude/projects/some/{ONE}.jsonl"));
+    let replayed = place.run(&["replay", file.to_str().unwrap()]).stdout;
+    assert!(replayed.contains("5 tool calls") || replayed.contains("5 calls"), "{replayed}");
 }
 
 /// Puts what another client writes down where it does, for the project here.

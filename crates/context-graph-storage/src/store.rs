@@ -175,7 +175,7 @@ impl FoldBatch {
 }
 
 /// A session as lists show it, without decoding its snapshot.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionEntry {
     /// The session's id.
     pub session_id: String,

@@ -159,3 +159,20 @@ fn stores_and_journals_of_every_format_are_read() {
         assert_eq!(store.verify_chains(&mut |_| {}).unwrap().first_break, None);
     }
 }
+
+/// A session as a program wrote it before sessions had titles.
+#[test]
+fn a_session_without_a_title_is_read() {
+    let text: String = include_str!("fixtures/session-10.hex").split_whitespace().collect();
+    let bytes: Vec<u8> =
+        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
+    assert_eq!(bytes[0], 10);
+    let session = decode_session(&bytes).unwrap();
+    assert_eq!((session.snapshot.session_id.as_str(), session.state.title.as_str()), ("gold", ""));
+    assert_eq!(session.title(), "mend the parser in src/parser.rs");
+    assert_eq!((session.state.counters.prompts, session.state.counters.calls_succeeded), (1, 1));
+    let mut titled = session.clone();
+    titled.state.title = "Parser".to_owned();
+    let again = decode_session(&encode_session(&titled).unwrap()).unwrap();
+    assert_eq!((&again, again.title().as_str()), (&titled, "Parser"));
+}

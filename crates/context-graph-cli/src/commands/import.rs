@@ -1,23 +1,20 @@
 //! `context-graph import`: turns past transcripts of Claude Code, Codex and Gemini CLI into sessions and calls, so that
 //! there is a history from the first day.
 
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use context_graph_core::session::Session;
-use context_graph_events::agents::Agent;
 use context_graph_events::{DecodeError, Event};
 use context_graph_secrets::Memory;
-use context_graph_settings::AgentClient;
-use context_graph_storage::safe_open::open_regular;
 use context_graph_storage::sessions::{Sessions, encode_record, encode_session};
 use context_graph_storage::store::{About, FoldBatch, LogRecord};
 use serde_json::json;
 
 use super::failure::{Failure, Outcome, refuse_to_agents};
 use super::hooks::error::ErrorCode;
-use super::replay::{EventSink, transcript};
+use super::replay::EventSink;
+use super::replay::transcript::{self, Recording};
 use super::session::{PlaceArgs, Shelf};
 use crate::progress::Progress;
 use crate::summary::counted;
@@ -62,21 +59,18 @@ struct Tally {
 
 pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
     refuse_to_agents("change the record")?;
-    let paths = match args.transcripts.as_slice() {
-        [] => usual_places(environment),
-        named => named.to_vec(),
-    };
-    let files = transcript_files::named(&paths)?;
+    let paths = transcript_files::named_or_usual(&args.transcripts, environment);
+    let recordings = transcript::recordings(transcript_files::named(&paths)?);
     let mut shelf = Shelf::open_or_create(&args.place, environment)?;
     if shelf.store.is_none() {
         shelf.store = Some(shelf.sessions.folder().open_store(clock::now_ms())?);
     }
     let mut tally = Tally::default();
     let mut progress = Progress::new("importing");
-    let all = u64::try_from(files.len()).unwrap_or(u64::MAX);
-    for (done, file) in (0..).zip(&files) {
+    let all = u64::try_from(recordings.len()).unwrap_or(u64::MAX);
+    for (done, recording) in (0..).zip(&recordings) {
         progress.tell(done, all);
-        take_in(file, &shelf, args.all_projects, &mut tally)?;
+        take_in(recording, &shelf, args.all_projects, &mut tally)?;
     }
     progress.done();
     if args.place.json {
@@ -86,24 +80,6 @@ pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         );
     }
     table::print_lines(told(&tally))
-}
-
-/// Where clients keep their transcripts: those places that are here, and Claude Code's if none is.
-fn usual_places(environment: &Environment) -> Vec<PathBuf> {
-    let of = |agent, below: &str| {
-        AgentClient::of(agent).map(|client| environment.agent_folder(client).join(below))
-    };
-    let claude = environment.client_folder().join("projects");
-    let mut places = vec![claude.clone()];
-    places.extend(of(Agent::Codex, "sessions"));
-    // Each project has a folder there, with more than its chats.
-    let projects = of(Agent::Gemini, "tmp").and_then(|folder| std::fs::read_dir(folder).ok());
-    let mut chats: Vec<PathBuf> =
-        projects.into_iter().flatten().flatten().map(|project| project.path().join("chats")).collect();
-    chats.sort();
-    places.append(&mut chats);
-    places.retain(|place| place.is_dir());
-    if places.is_empty() { vec![claude] } else { places }
 }
 
 fn told(tally: &Tally) -> Vec<String> {
@@ -137,18 +113,14 @@ fn told(tally: &Tally) -> Vec<String> {
 }
 
 /// Imports one transcript, unless its session exists already. If it fails half-way, nothing is left.
-fn take_in(file: &Path, shelf: &Shelf, all_projects: bool, tally: &mut Tally) -> Outcome {
-    let unreadable = |error: std::io::Error| {
-        Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
-    };
-    let id = transcript::session_of(file).map_err(unreadable)?;
+fn take_in(recording: &Recording, shelf: &Shelf, all_projects: bool, tally: &mut Tally) -> Outcome {
+    let id = recording.session()?;
     if shelf.sessions.view(shelf.store.as_ref(), &id)?.is_some() {
         tally.known += 1;
         return Ok(());
     }
     let mut taking = Taking::new(&shelf.sessions, &id);
-    let opened = open_regular(file).map_err(unreadable)?;
-    transcript::play(file, BufReader::new(opened), &mut taking).map_err(unreadable)?;
+    recording.play(&mut taking)?;
     tally.refused += taking.refused;
     let Some(mut session) = taking.ended()? else {
         tally.empty += 1;
@@ -210,7 +182,7 @@ impl<'a> Taking<'a> {
         let Some(session) = &self.session else { return Ok(None) };
         let (path, cwd) = (&session.state.transcript_path, &session.state.cwd);
         let end = json!({"hook_event_name": "SessionEnd", "session_id": self.id, "transcript_path": path, "cwd": cwd,
-            "reason": IMPORTED});
+            "reason": IMPORTED, "status": "normal"});
         let end = end.as_object().cloned().unwrap_or_default();
         let end =
             Event::from_object(end).map_err(|error| Failure::new(ErrorCode::Internal, error.to_string()))?;

@@ -25,7 +25,7 @@ mod demo;
 mod doctor;
 pub(crate) mod failure;
 pub mod hooks;
-mod import;
+pub(crate) mod import;
 mod init;
 mod maintain;
 mod new_file;
@@ -181,7 +181,7 @@ fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
         Command::Dashboard(args) => dashboard::run(&args, &environment),
         Command::Team { command } => team::run(&command, &environment),
         Command::Server(args) => server::run(&args, &environment),
-        Command::Replay(args) => replay::run(&args),
+        Command::Replay(args) => replay::run(&args, &environment),
         Command::Import(args) => import::run(&args, &environment),
         Command::RunActions(args) => run_actions::run(&args, &environment),
         Command::Maintain(args) => maintain::run(&args, &environment),

@@ -40,6 +40,43 @@ fn a_session_is_begun_worked_in_ended_and_told() {
     assert_eq!(sequence, (1..=8).collect::<Vec<_>>());
 }
 
+/// Claude Code has no event for the title that it gives a session; it stands in the transcript.
+#[test]
+fn a_session_has_the_title_that_claude_code_gave_it() {
+    let place = Place::new();
+    let transcript = place.home().join("t.jsonl");
+    let send = |event: &str, own: Value| {
+        let mut payload = json!({"hook_event_name": event, "session_id": "one", "transcript_path": transcript, "cwd": place.project()});
+        payload.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        place.send(&["hooks", "event"], payload.to_string()).succeeded();
+    };
+    let title = || status(&place, "one")["title"].clone();
+    let stop = || send("Stop", json!({"stop_hook_active": false}));
+    send("SessionStart", json!({"source": "startup"}));
+    send("UserPromptSubmit", json!({"prompt": "rename the parser module"}));
+    stop();
+    assert_eq!(title(), "rename the parser module");
+    let long = json!({"type": "attachment", "text": "x".repeat(100_000)});
+    let made = json!({"type": "ai-title", "aiTitle": "Parser renaming", "sessionId": "one"});
+    std::fs::write(&transcript, format!("{long}\n{made}\n")).unwrap();
+    stop();
+    stop();
+    assert_eq!(title(), "Parser renaming");
+    let own = json!({"type": "custom-title", "customTitle": "TOKEN=ghp_Zx81kQmV0c3RhTnB2eWRrTGd4bUpzQ2Z1aHq", "sessionId": "one"});
+    std::fs::write(&transcript, format!("{made}\n{own}\n")).unwrap();
+    stop();
+    send("SessionEnd", json!({"reason": "other"}));
+    let title = title().as_str().unwrap().to_owned();
+    assert!(title.contains("[redacted:") && !title.contains("ghp_"), "{title}");
+    let story = show(&place, "one");
+    assert_eq!(events_of(&story).iter().filter(|event| **event == "SessionTitled").count(), 2, "{story}");
+    assert_eq!(story["state"], "ended");
+    assert_eq!(place.run(&["audit", "verify"]).code, 0);
+    // What Claude Code does say of a title in an event.
+    send("SessionStart", json!({"source": "resume", "session_title": "by name"}));
+    assert_eq!(status(&place, "one")["title"], "by name");
+}
+
 #[test]
 fn the_recorded_payloads_make_a_session() {
     let place = Place::new();

@@ -3,7 +3,9 @@
 use context_graph_events::Event;
 use serde_json::Value;
 
-use crate::session::{ActionFailure, Dream, EventsLost, changed_identity, dream_of, waiting_texts};
+use crate::session::{
+    ActionFailure, Dream, EventsLost, changed_identity, dream_of, title_given, waiting_texts,
+};
 
 /// The longest line, in characters.
 const MAX: usize = 160;
@@ -80,6 +82,19 @@ pub(super) fn of_event(event: &Event) -> String {
     }
 }
 
+/// What a stored subject says to people. Claude Code ends every run without a terminal for the reason `other`, and older
+/// imports ended for one that it does not have: both are stored as an error, and nothing went wrong.
+pub fn in_words(event: &str, subject: String) -> String {
+    match (event, subject.as_str()) {
+        ("SessionEnd", "error (other)") => NO_REASON.to_owned(),
+        ("SessionEnd", "error (imported)" | "normal (imported)") => "imported".to_owned(),
+        _ => subject,
+    }
+}
+
+/// How a session ended whose client gave no reason.
+pub const NO_REASON: &str = "no reason given";
+
 /// What an entry of this program's own is about.
 fn own_entry(event: &Event) -> Option<String> {
     if let Some(failure) = ActionFailure::of(event) {
@@ -87,8 +102,9 @@ fn own_entry(event: &Event) -> Option<String> {
     }
     let lost = EventsLost::of(event).map(|lost| first_line(&lost.to_string()));
     let changed = || changed_identity(event).map(|fields| fields.join(", "));
+    let title = || title_given(event).map(|title| first_line(&title));
     let waits = || waiting_texts(event).map(|texts| first_line(&texts.join(" / ")));
-    lost.or_else(changed).or_else(waits).or_else(|| dream_of(event).map(told))
+    lost.or_else(changed).or_else(waits).or_else(title).or_else(|| dream_of(event).map(told))
 }
 
 fn told(dream: Dream) -> String {

@@ -38,8 +38,8 @@ pub use dream::{DREAM_COOLDOWN_MS, DREAM_EVENT, Dream, DreamCause, dream_of};
 pub use earlier::EarlierSession;
 pub use head::SessionHead;
 pub use own::{
-    EVENTS_LOST, EventsLost, IDENTITY_SAVED, LOSS_ACKNOWLEDGED, identity_saved, is_own_entry,
-    loss_acknowledged,
+    EVENTS_LOST, EventsLost, IDENTITY_SAVED, LOSS_ACKNOWLEDGED, SESSION_TITLED, identity_saved, is_own_entry,
+    loss_acknowledged, session_titled, title_given,
 };
 pub use pending::{CONTEXT_WAITS, Pending, context_waits, waiting_texts};
 use recent::RecentCalls;
@@ -117,6 +117,8 @@ pub struct SessionState {
     pub remembered: Vec<Remembered>,
     /// What another agent's session still has to be told, and which of its events came before.
     pub pending: Pending,
+    /// The title that the client gave it; empty if it gave none.
+    pub title: String,
 }
 
 /// How a session ended, as far as the sender said.
@@ -164,9 +166,11 @@ impl Session {
         pending::may_repeat(event)
     }
 
-    /// What it is about, in a few words: the first request. Empty while nobody has asked for anything.
+    /// What it is about, in a few words: the title that the client gave it, else the first request. Empty while nobody
+    /// has asked for anything.
     pub fn title(&self) -> String {
-        tame(&self.state.work.requests.first, TITLE)
+        let given = tame(&self.state.title, TITLE);
+        if given.is_empty() { tame(&self.state.work.requests.first, TITLE) } else { given }
     }
 
     /// Links it to the previous session. How alike the two are is updated as this session's purpose becomes

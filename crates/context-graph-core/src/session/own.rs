@@ -4,6 +4,7 @@
 use std::fmt;
 
 use context_graph_events::claude_code::{Event, UnknownEvent};
+use context_graph_events::words::shortened;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -11,17 +12,30 @@ use serde_json::{Map, Value, json};
 use super::{ACTION_FAILED, CONTEXT_WAITS, DREAM_EVENT};
 use crate::gwt::session_identity::SessionIdentitySnapshot;
 
-/// The log name for lost events. The client has no event of this name, nor of the next two.
+/// The log name for lost events. The client has no event of this name, nor of the next three.
 pub const EVENTS_LOST: &str = "EventsLost";
 /// The log name for the user's acknowledgement of earlier losses.
 pub const LOSS_ACKNOWLEDGED: &str = "LossAcknowledged";
 /// The log name for a replaced identity.
 pub const IDENTITY_SAVED: &str = "IdentitySaved";
+/// The log name for a title that the client gave a session in its transcript.
+pub const SESSION_TITLED: &str = "SessionTitled";
+
+/// The longest title that is kept.
+pub(super) const MAX_TITLE: usize = 200;
 
 /// Whether only this program may write an entry with this name.
 pub fn is_own_entry(name: &str) -> bool {
-    [DREAM_EVENT, ACTION_FAILED, CONTEXT_WAITS, EVENTS_LOST, LOSS_ACKNOWLEDGED, IDENTITY_SAVED]
-        .contains(&name)
+    [
+        DREAM_EVENT,
+        ACTION_FAILED,
+        CONTEXT_WAITS,
+        EVENTS_LOST,
+        LOSS_ACKNOWLEDGED,
+        IDENTITY_SAVED,
+        SESSION_TITLED,
+    ]
+    .contains(&name)
 }
 
 /// Events that were acknowledged and then lost.
@@ -76,6 +90,20 @@ pub fn identity_saved(old: &SessionIdentitySnapshot, new: &SessionIdentitySnapsh
     let changed =
         fields.filter(|(name, value)| before.get(name) != Some(value)).map(|(name, _)| name.as_str());
     entry(IDENTITY_SAVED, &new.session_id, "changed", changed.collect())
+}
+
+/// A log entry: the client has given the session this title.
+pub fn session_titled(session_id: &str, title: &str) -> Event {
+    entry(SESSION_TITLED, session_id, "title", json!(shortened(title, MAX_TITLE)))
+}
+
+/// The title that an event says the client gave its session.
+pub fn title_given(event: &Event) -> Option<String> {
+    match event {
+        Event::SessionStart(start) => start.session_title.clone(),
+        Event::UserPromptSubmit(prompt) => prompt.session_title.clone(),
+        other => content(other, SESSION_TITLED, "title"),
+    }
 }
 
 /// The identity fields that an entry lists as changed.

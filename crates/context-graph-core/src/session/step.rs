@@ -1,9 +1,13 @@
 //! The effect of one event on a session.
 
 use context_graph_events::Event;
+use context_graph_events::words::shortened;
 
+use super::own::MAX_TITLE;
 use super::remembered::pointed_to;
-use super::{Alarm, Dream, EventRecord, Session, SessionEnd, dream_of, is_own_entry, waiting_texts};
+use super::{
+    Alarm, Dream, EventRecord, Session, SessionEnd, dream_of, is_own_entry, title_given, waiting_texts,
+};
 use crate::continuity::is_asked_by_a_person;
 use crate::gwt::consciousness::ConsciousnessState;
 use crate::gwt::ic_monitor::{ICClassification, ICLevel, ICMonitor};
@@ -47,6 +51,7 @@ impl Session {
             if let Some(texts) = waiting_texts(event) {
                 self.state.pending.wait(texts);
             }
+            self.entitle(event);
             return self.report();
         }
         let mut monitor = ICMonitor::of(&self.snapshot);
@@ -57,6 +62,7 @@ impl Session {
             self.link(link);
             self.state.remembered.clone_from(&record.remembered);
         }
+        self.entitle(event);
         let pointed = self.pointed(event);
         self.state.pending.see(event, at_ms, &self.state.counters);
         let waited = self.state.pending.take_for(event);
@@ -153,6 +159,13 @@ impl Session {
                 });
             }
             _ => {}
+        }
+    }
+
+    /// Takes over the title that the client gave. An empty one takes it back.
+    fn entitle(&mut self, event: &Event) {
+        if let Some(title) = title_given(event) {
+            self.state.title = shortened(&title, MAX_TITLE);
         }
     }
 

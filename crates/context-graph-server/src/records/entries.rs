@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use context_graph_core::audit::{Entry, Evidence, Outcome, SessionRef, correlate};
+use context_graph_core::audit::{Entry, Evidence, Outcome, SessionRef, correlate, in_words};
 use context_graph_core::session::EventRecord;
 use context_graph_web::{Answer, Asked, ChainState, EntryDetail, EntryLine, Page, Said, Trouble};
 
@@ -66,7 +66,7 @@ fn line(row: &Row, rules: Vec<String>) -> EntryLine {
         outcome: Outcome::parse(row.text(9)),
         evidence: Evidence::parse(row.text(10)),
         took_ms: row.some_int(11).and_then(|took| u64::try_from(took).ok()),
-        subject: row.text(7).into(),
+        subject: in_words(row.text(8), row.text(7).to_owned()).into(),
     }
 }
 

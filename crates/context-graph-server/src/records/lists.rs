@@ -1,6 +1,6 @@
 //! Sessions, axes, rules, files, and findings about the server.
 
-use context_graph_core::audit::{EDITORS, Outcome};
+use context_graph_core::audit::{EDITORS, Outcome, in_words};
 use context_graph_core::gwt::ic_monitor::{IC_WARNING_THRESHOLD, ICLevel};
 use context_graph_events::agents::Agent;
 use context_graph_web::{
@@ -194,7 +194,7 @@ pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
                 at_ms: row.int(1),
                 event: row.text(2).into(),
                 verdict: verdict(row, 3),
-                subject: row.text(4).into(),
+                subject: in_words(row.text(2), row.text(4).to_owned()).into(),
             })
             .collect(),
         turns: turns

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, StorageError};
 
 /// The format of a session, except its snapshot.
-const SESSION_FORMAT: u8 = 9;
+const SESSION_FORMAT: u8 = 11;
 /// A session of that format, compressed, for the store: it is kept for years, and nobody waits for it there.
-const PACKED_SESSION: u8 = 10;
-/// The same without its last field, which is two empty lists in a session of Claude Code.
-const SEVENTH_SESSION: u8 = 7;
-const NOTHING_PENDING: [u8; 2] = [0, 0];
+const PACKED_SESSION: u8 = 12;
+/// The formats that lack only the last fields, each with the empty encoding of these: a title that Claude Code gave, and
+/// before that two lists of what is pending. The number after each is the same format, compressed.
+const SHORTER_SESSIONS: [(u8, &[u8]); 2] = [(7, &[0, 0, 0]), (9, &[0])];
 /// Older formats, each with the empty encoding of the fields added after it, up to the last of these formats.
 /// The number after each is the same format, compressed.
 const OLDER_SESSIONS: [(u8, &[u8]); 3] = [(1, &[0, 0]), (3, &[0]), (EARLIER_SESSION, &[])];
@@ -75,11 +75,18 @@ fn decode_unpacked(bytes: &[u8]) -> Result<Session> {
             let whole = [&[EARLIER_SESSION], rest, missing].concat();
             decode::<EarlierSession>("session", EARLIER_SESSION, &whole).map(Session::from)
         }
-        None if *found == SEVENTH_SESSION => {
-            decode("session", SESSION_FORMAT, &[&[SESSION_FORMAT], rest, &NOTHING_PENDING].concat())
-        }
-        None => decode("session", SESSION_FORMAT, bytes),
+        None => match SHORTER_SESSIONS.iter().find(|(shorter, _)| shorter == found) {
+            Some((_, missing)) => {
+                decode("session", SESSION_FORMAT, &[&[SESSION_FORMAT], rest, missing].concat())
+            }
+            None => decode("session", SESSION_FORMAT, bytes),
+        },
     }
+}
+
+/// Whether a session of this format begins as one of the newest does.
+fn begins_alike(format: u8) -> bool {
+    format == SESSION_FORMAT || SHORTER_SESSIONS.iter().any(|(shorter, _)| *shorter == format)
 }
 
 /// Compresses the bytes of a session for the store.
@@ -103,8 +110,7 @@ fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
 pub(super) fn decode_snapshot(bytes: &[u8]) -> Option<SessionIdentitySnapshot> {
     let (_, bytes) = split_memory(bytes);
     let (found, rest) = bytes.split_first()?;
-    let is_known = [SESSION_FORMAT, SEVENTH_SESSION].contains(found)
-        || OLDER_SESSIONS.iter().any(|(older, _)| older == found);
+    let is_known = begins_alike(*found) || OLDER_SESSIONS.iter().any(|(older, _)| older == found);
     if !is_known {
         return None;
     }
@@ -116,13 +122,11 @@ pub(super) fn decode_snapshot(bytes: &[u8]) -> Option<SessionIdentitySnapshot> {
 pub(super) fn decode_work(bytes: &[u8]) -> Option<(Work, String)> {
     let (_, bytes) = split_memory(bytes);
     let unpacked = match bytes.split_first()? {
-        (found, packed) if *found == PACKED_SESSION || *found == SEVENTH_SESSION + 1 => {
-            unpack(packed).ok()?
-        }
+        (found, packed) if *found > 0 && begins_alike(*found - 1) => unpack(packed).ok()?,
         _ => bytes.to_vec(),
     };
     match unpacked.split_first()? {
-        (&(SESSION_FORMAT | SEVENTH_SESSION), rest) => {
+        (found, rest) if begins_alike(*found) => {
             let (head, _) = postcard::take_from_bytes::<SessionHead>(rest).ok()?;
             Some((head.work, head.project))
         }
@@ -245,18 +249,20 @@ mod tests {
     }
 
     #[test]
-    fn a_session_in_which_nothing_could_be_pending_is_still_read() {
+    fn sessions_that_lack_the_last_fields_are_still_read() {
         let mut session = Session::new("s", "/p", 7);
         session.state.work.requests.first = "mend it".to_owned();
         let bytes = encode_session(&session).unwrap();
-        let seventh = [&[SEVENTH_SESSION], &bytes[1..bytes.len() - NOTHING_PENDING.len()]].concat();
-        let mut packed = pack_session(&seventh);
-        packed[0] = SEVENTH_SESSION + 1;
-        for older in [&seventh, &packed] {
-            assert_eq!(decode_session(older).unwrap(), session);
-            assert_eq!(decode_work(older).unwrap().0.requests.first, "mend it");
+        for (format, missing) in SHORTER_SESSIONS {
+            let shorter = [&[format], &bytes[1..bytes.len() - missing.len()]].concat();
+            let mut packed = pack_session(&shorter);
+            packed[0] = format + 1;
+            for older in [&shorter, &packed] {
+                assert_eq!(decode_session(older).unwrap(), session);
+                assert_eq!(decode_work(older).unwrap().0.requests.first, "mend it");
+            }
+            assert_eq!(decode_snapshot(&shorter), Some(session.snapshot.clone()));
         }
-        assert_eq!(decode_snapshot(&seventh), Some(session.snapshot));
     }
 
     #[test]

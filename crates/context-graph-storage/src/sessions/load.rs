@@ -1,5 +1,7 @@
 //! Loads a session: from its cache, else from the store, and then applies every entry of its journal.
 
+use std::ops::ControlFlow;
+
 use context_graph_core::session::Session;
 use context_graph_secrets::Memory;
 
@@ -9,7 +11,7 @@ use super::lost::Ahead;
 use super::reach::Reach;
 use crate::error::{Result, StorageError};
 use crate::live::{JournalEntry, LiveState, Position, SessionLock};
-use crate::store::Store;
+use crate::store::{SessionEntry, Store};
 
 impl Sessions {
     /// The session from its state file, else from the store, else a new one.
@@ -103,14 +105,38 @@ impl Loaded {
     }
 }
 
-/// Reads a session from the store.
+/// Reads a session from the store. One whose state is lost, or does not decode, is told again from its records.
 pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
-    let Some((snapshot, state)) = store.snapshot_and_state(session_id)? else { return Ok(None) };
-    let folded_to = store.session(session_id)?.and_then(|entry| entry.folded_to);
-    let state = state.map(|bytes| decode_session(&bytes)).transpose()?;
-    let session = state.unwrap_or_else(|| Session::new(session_id, "", snapshot.timestamp_ms));
-    let session = Session { snapshot, ..session };
-    Ok(Some((session, folded_to)))
+    let (snapshot, state) = store.snapshot_and_state(session_id)?.unzip();
+    let Some(entry) = store.session(session_id)? else { return Ok(None) };
+    let session = match state.flatten().map(|bytes| decode_session(&bytes)) {
+        Some(Ok(session)) => session,
+        None | Some(Err(StorageError::InvalidData(_))) => told_again(store, &entry)?,
+        Some(Err(error)) => return Err(error),
+    };
+    let snapshot = snapshot.unwrap_or_else(|| session.snapshot.clone());
+    Ok(Some((Session { snapshot, ..session }, entry.folded_to)))
+}
+
+/// A session from its records alone.
+fn told_again(store: &Store, entry: &SessionEntry) -> Result<Session> {
+    let project = entry.project.clone().unwrap_or_default();
+    let mut session: Option<Session> = None;
+    store.visit_log(&entry.session_id, 1, &mut |record| {
+        if let Some(record) = record.content.and_then(|content| decode_record(content.bytes).ok())
+            && let Ok(event) = record.event()
+        {
+            let session =
+                session.get_or_insert_with(|| Session::new(&entry.session_id, &project, record.at_ms));
+            session.step(&record, &event);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let mut session = session.unwrap_or_else(|| Session::new(&entry.session_id, project, entry.timestamp_ms));
+    if session.state.ended_ms.is_some() {
+        session.saved();
+    }
+    Ok(session)
 }
 
 /// Applies another process's entry, and returns its time. An entry that cannot be decoded changes nothing.

@@ -98,7 +98,18 @@ impl Sessions {
     pub fn list(&self, store: Option<&Store>, query: &SessionQuery) -> Result<Vec<SessionEntry>> {
         let mut entries = store.map(|store| store.list_sessions(query)).transpose()?.unwrap_or_default();
         for (session_id, _) in self.folder.live_sessions()? {
-            let Some(view) = self.view(store, &session_id)? else { continue };
+            let view = match self.view(store, &session_id) {
+                Ok(Some(view)) => view,
+                Ok(None) => continue,
+                Err(error) if error.can_wait() => return Err(error),
+                // A damaged session does not keep the others from being listed.
+                Err(_) => {
+                    if entries.iter().all(|entry| entry.session_id != session_id) {
+                        entries.push(SessionEntry { session_id, ..SessionEntry::default() });
+                    }
+                    continue;
+                }
+            };
             let timestamp_ms = view.session.snapshot.timestamp_ms;
             entries.retain(|entry| entry.session_id != session_id);
             let matches = query.since_ms.is_none_or(|since| timestamp_ms >= since)

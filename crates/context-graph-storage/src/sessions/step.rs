@@ -1,6 +1,8 @@
 //! Stores one event: appends it, folds it into the session, and at a sync point into the store.
 
-use context_graph_core::session::{EventsLost, NewRuling, Session, StepReport};
+use context_graph_core::session::{
+    EventRecord, EventsLost, NewRuling, Session, StepReport, session_titled, title_given,
+};
 use context_graph_events::Event;
 
 use super::Sessions;
@@ -60,6 +62,8 @@ pub struct Arrival {
     pub crisis_threshold: f32,
     /// The model is told about drift below this continuity, by the user's setting.
     pub told_below: f32,
+    /// The title that the client's transcript gives the session, if it was looked up.
+    pub title: Option<String>,
 }
 
 /// Why a named previous session was refused.
@@ -106,8 +110,8 @@ struct Kept {
 impl Sessions {
     /// Stores an event and steps its session.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
-        let Arrival { event, at_ms, previous_session_id, took_us, decision, crisis_threshold, told_below } =
-            arrival;
+        let Arrival { event, at_ms, previous_session_id, took_us, decision, .. } = arrival;
+        let Arrival { crisis_threshold, told_below, mut title, .. } = arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut guard = live.lock()?;
         let mut opened = None;
@@ -173,8 +177,11 @@ impl Sessions {
                 }
             }
             // A dream is an entry of its own. Others may have appended before it, so the journal is read again.
-            let Some(dream) = state.session.dream_to_log() else { break };
-            let record = self.record_knowing(dream, at_ms, None, &mut state.memory);
+            let dream = state.session.dream_to_log();
+            let dream = dream.map(|dream| self.record_knowing(dream, at_ms, None, &mut state.memory));
+            let Some(record) = dream.or_else(|| self.new_title(title.take()?, at_ms, &mut state)) else {
+                break;
+            };
             guard.append(&encode_record(&record)?)?;
         }
         let mut report = report.unwrap_or_else(|| state.session.report());
@@ -188,6 +195,14 @@ impl Sessions {
         let (session, calls) = (state.session, kept.calls);
         let is_repeat = false;
         Ok(Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed, is_repeat })
+    }
+
+    /// The entry for a title, unless the session has this one.
+    fn new_title(&self, title: String, at_ms: i64, state: &mut Loaded) -> Option<EventRecord> {
+        let titled = session_titled(&state.session.snapshot.session_id, &title);
+        // Compared without its secrets, as the session keeps it.
+        let (record, titled) = self.record_and_event(titled, at_ms, None, &mut state.memory).ok()?;
+        (title_given(&titled).as_deref() != Some(state.session.state.title.as_str())).then_some(record)
     }
 
     /// Stores a stepped session as durably as its event requires: in its cache, or folded into the store.

@@ -82,7 +82,9 @@ impl<'e> Records<'e> {
         };
         let mut items = Vec::new();
         for entry in opened.sessions.list(opened.store.as_ref(), &query)? {
-            let session = opened.view(&entry.session_id)?.session;
+            // A damaged session does not keep the others from being found.
+            let Ok(view) = opened.view_of_many(&entry.session_id) else { continue };
+            let session = view.session;
             let at_ms = session.state.started_ms;
             items.push(Item {
                 kind: Kind::Session,

@@ -20,7 +20,7 @@ const CHUNK: usize = 100;
 
 /// A session for a list.
 pub(super) fn line(place: &Place, opened: &Opened, id: &str) -> Result<SessionLine, Failure> {
-    let view = opened.shelf.view(id)?;
+    let view = opened.shelf.view_of_many(id)?;
     let trail = opened.trail();
     let counts = trail.call_counts(id)?;
     let session = &view.session;
@@ -101,7 +101,8 @@ pub(super) fn listed(
             looked_at += 1;
             last = Some((entry.timestamp_ms, entry.session_id.clone()));
             until_ms = Some(entry.timestamp_ms);
-            let line = line(place, opened, &entry.session_id)?;
+            // A damaged session does not keep the others from being shown.
+            let Ok(line) = line(place, opened, &entry.session_id) else { continue };
             if fits(&line, opened, asked)? {
                 found.push(line);
             }
@@ -146,10 +147,7 @@ fn fits(line: &SessionLine, opened: &Opened, asked: &SessionsAsked) -> Result<bo
 pub(super) fn running(place: &Place, opened: &Opened) -> Result<Vec<Running>, Failure> {
     let mut running = Vec::new();
     for (id, _) in opened.shelf.sessions.folder().live_sessions()? {
-        let line = line(place, opened, &id)?;
-        if !line.is_running {
-            continue;
-        }
+        let Some(line) = line(place, opened, &id).ok().filter(|line| line.is_running) else { continue };
         let newest = entries::newest_of(opened, &id, false)?;
         let looping = opened.shelf.view(&id)?.session.state.looping;
         running.push(Running {

@@ -19,7 +19,7 @@ use super::inject::Moment;
 use super::input::Incoming;
 use super::read::Road;
 use crate::summary::Calls;
-use crate::{heads, summary};
+use crate::{heads, summary, transcript_files};
 
 /// The message if git could have committed our state.
 const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git could have committed session data. It is restored; check \
@@ -120,6 +120,7 @@ fn step(
     if starts {
         sessions.folder().tidy()?;
     }
+    let title = if caller.is_none() { title(&event) } else { None };
     let is_turn = matches!(event, Event::UserPromptSubmit(_) | Event::Stop(_));
     let was_open = is_turn && sessions.folder().keep_ignored()?;
     let arrival = Arrival {
@@ -130,6 +131,7 @@ fn step(
         decision: decided.new_ruling(),
         crisis_threshold: config.continuity.crisis_below,
         told_below: config.inject.hint_below,
+        title,
     };
     let stepped = sessions.step(&session_id, arrival, durability)?;
     context.timings.passed("step, commit");
@@ -193,6 +195,16 @@ fn keep_for_later(
         sessions.note(session_id, context_waits(session_id, &texts), at_ms, None, || 0)?;
     }
     Ok(None)
+}
+
+/// The title that Claude Code has given the session. It has no event for that, so its transcript is looked at when a turn
+/// or the session ends.
+fn title(event: &Event) -> Option<String> {
+    let common = match event {
+        Event::Stop(_) | Event::SessionEnd(_) => event.common()?,
+        _ => return None,
+    };
+    transcript_files::title(Path::new(&common.transcript_path), &common.session_id)
 }
 
 /// How much of an instruction file is read.

@@ -13,15 +13,15 @@ use super::PlaceArgs;
 use crate::commands::failure::Outcome;
 use crate::commands::replay::{EventSink, transcript};
 use crate::summary::counted;
-use crate::{Environment, table};
+use crate::{Environment, table, transcript_files};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Transcripts of the client (`.jsonl`), or folders that have them
-    #[arg(required = true)]
+    /// Transcripts of Claude Code, Codex or Gemini CLI, or folders that have them [default: ~/.claude/projects,
+    /// ~/.codex/sessions, ~/.gemini/tmp/*/chats]
     transcripts: Vec<PathBuf>,
 
     /// List at most this many of the stopped calls
@@ -83,7 +83,7 @@ impl EventSink for Judge {
 pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Outcome {
     let rules = args.place.rules(environment);
     let mut judge = Judge { rules, calls: 0, stopped: Vec::new(), ran_well: 0, bad: 0 };
-    transcript::play_all(&args.transcripts, &mut judge)?;
+    transcript::play_all(&transcript_files::named_or_usual(&args.transcripts, environment), &mut judge)?;
     let mut by_rule: BTreeMap<&str, usize> = BTreeMap::new();
     for stopped in &judge.stopped {
         *by_rule.entry(stopped.rules.as_str()).or_default() += 1;

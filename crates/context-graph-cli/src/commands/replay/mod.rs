@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::failure::{Failure, Outcome};
+use crate::{Environment, transcript_files};
 use player::Player;
 
 pub(crate) use player::EventSink;
@@ -17,14 +18,16 @@ pub(crate) use player::EventSink;
 /// Play past sessions through the engine; nothing is stored
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  context-graph replay ~/.claude/projects             every transcript below a folder\n  \
+    after_help = "Examples:\n  context-graph replay                                every transcript that is here\n  \
+                  context-graph replay ~/.claude/projects             every transcript below a folder\n  \
                   context-graph replay ~/.codex/sessions              every rollout of Codex\n  \
                   context-graph replay session.jsonl --format jsonl   one line per event\n  \
                   context-graph replay --events - < payloads.jsonl    hook payloads, one a line"
 )]
 pub(crate) struct ReplayArgs {
-    /// Transcripts of Claude Code, Codex or Gemini CLI, or folders that have them
-    #[arg(required_unless_present = "events", conflicts_with = "events")]
+    /// Transcripts of Claude Code, Codex or Gemini CLI, or folders that have them [default: ~/.claude/projects,
+    /// ~/.codex/sessions, ~/.gemini/tmp/*/chats]
+    #[arg(conflicts_with = "events")]
     transcripts: Vec<PathBuf>,
 
     /// Hook payloads instead, one JSON object a line, each with an optional `timestamp_ms`; `-` for stdin
@@ -57,12 +60,12 @@ pub fn tell_transcript(bytes: &[u8]) -> String {
     player.told()
 }
 
-pub(crate) fn run(args: &ReplayArgs) -> Outcome {
+pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Outcome {
     let mut player = Player::new(args.json || args.format == ReplayFormat::Jsonl);
     if let Some(file) = &args.events {
         events::play(file, &mut player)?;
     } else {
-        transcript::play_all(&args.transcripts, &mut player)?;
+        transcript::play_all(&transcript_files::named_or_usual(&args.transcripts, environment), &mut player)?;
     }
     let bad = player.finish();
     if bad > 0 {

@@ -3,10 +3,10 @@
 use clap::Args;
 use context_graph_core::session::Session;
 use context_graph_storage::store::SessionQuery;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{NONE_YET, ScopeArgs, to_json};
-use crate::commands::failure::Outcome;
+use crate::commands::failure::{Failure, Outcome};
 use crate::commands::span::SpanArgs;
 use crate::summary::Calls;
 use crate::{Environment, clock, summary, table, terminal, time};
@@ -43,27 +43,58 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
     }
     found.sort_by(|(_, a), (_, b)| (b.timestamp_ms, &b.session_id).cmp(&(a.timestamp_ms, &a.session_id)));
     found.truncate(limit.unwrap_or(usize::MAX));
-    let mut sessions = Vec::new();
+    let (mut sessions, mut damaged) = (Vec::new(), Vec::new());
     for shelf in shelves.iter() {
         let own = found.iter().filter(|(other, _)| std::ptr::eq(*other, shelf));
         let ids: Vec<&str> = own.map(|(_, entry)| entry.session_id.as_str()).collect();
         for (id, calls) in ids.iter().zip(shelf.calls(ids.iter().copied())?) {
-            sessions.push((shelf.view(id)?.session, calls));
+            match shelf.view_of_many(id) {
+                Ok(view) => sessions.push((view.session, calls)),
+                Err(failure) => damaged.push(Damaged { id: (*id).to_owned(), failure }),
+            }
         }
     }
     if shelves.are_several() {
         sessions.sort_by_key(|(session, _)| std::cmp::Reverse(session.snapshot.timestamp_ms));
     }
     if as_json {
-        let all: Vec<_> = sessions.iter().map(|(session, calls)| to_json(session, *calls)).collect();
-        return table::print_json(&all.into());
+        let whole = sessions.iter().map(|(session, calls)| to_json(session, *calls));
+        let all: Vec<_> = whole.chain(damaged.iter().map(Damaged::to_json)).collect();
+        table::print_json(&all.into())?;
+        return told(damaged);
     }
-    if sessions.is_empty() {
+    if sessions.is_empty() && damaged.is_empty() {
         let is_all =
             since_ms.is_none() && until_ms.is_none() && shelves.iter().all(|shelf| shelf.only.is_none());
         return table::print_lines([if is_all { NONE_YET } else { "no sessions that fit" }]);
     }
-    print(&sessions, args.scope.all_projects)
+    if !sessions.is_empty() {
+        print(&sessions, args.scope.all_projects)?;
+    }
+    told(damaged)
+}
+
+/// A session that cannot be read.
+struct Damaged {
+    id: String,
+    failure: Failure,
+}
+
+impl Damaged {
+    fn to_json(&self) -> Value {
+        json!({"session_id": self.id, "error_code": self.failure.code(), "message": self.failure.to_string()})
+    }
+}
+
+/// Says which sessions are damaged, and fails if there are any.
+fn told(damaged: Vec<Damaged>) -> Outcome {
+    for Damaged { id, failure } in &damaged {
+        terminal::complain(&format!(
+            "session {id} is damaged and not listed above: {failure} (`context-graph maintain --rebuild` makes anew what can be \
+             made from its records, `context-graph session forget {id}` removes it)"
+        ));
+    }
+    damaged.first().map_or(Ok(()), |first| Err(Failure::said(first.failure.code()).answered()))
 }
 
 fn print(sessions: &[(Session, Calls)], all_projects: bool) -> Outcome {

@@ -27,7 +27,7 @@ use super::failure::{Failure, Outcome, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
 use crate::summary::Calls;
-use crate::{Environment, clock, summary, table};
+use crate::{Environment, clock, summary, table, terminal};
 
 /// List, inspect, export and delete sessions
 #[derive(Debug, Subcommand)]
@@ -154,6 +154,21 @@ impl Shelf {
     pub(crate) fn view(&self, session_id: &str) -> Result<SessionView, Failure> {
         let view = self.sessions.view(self.store.as_ref(), session_id)?;
         view.ok_or_else(|| Failure::session_not_found(session_id))
+    }
+
+    /// The same for one of several: damage to its stored state is told, and the session is read from its records
+    /// instead.
+    pub(crate) fn view_of_many(&self, session_id: &str) -> Result<SessionView, Failure> {
+        match self.view(session_id) {
+            Err(failure) if failure.code() == ErrorCode::Corruption => {
+                let told = self.view(session_id);
+                if told.is_ok() {
+                    terminal::complain(&format!("{failure}; it is read from its records"));
+                }
+                told
+            }
+            view => view,
+        }
     }
 
     /// The results of these sessions' calls.

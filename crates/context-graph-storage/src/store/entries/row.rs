@@ -1,12 +1,14 @@
 //! An entry from its row and from other tables: decisions, files, records.
 
-use context_graph_core::audit::{Evidence, Outcome, strictness};
+use context_graph_core::audit::{Evidence, Outcome, in_words, strictness};
 use rusqlite::{Connection, Row, params};
 
 use super::EntryRow;
 
 pub(super) fn read(row: &Row<'_>, is_call: bool) -> rusqlite::Result<EntryRow> {
     let word = |at: usize| row.get::<_, Option<String>>(at);
+    let name: String = row.get(11)?;
+    let subject = in_words(&name, word(7)?.unwrap_or_default());
     Ok(EntryRow {
         session: row.get(0)?,
         session_id: row.get(1)?,
@@ -15,11 +17,11 @@ pub(super) fn read(row: &Row<'_>, is_call: bool) -> rusqlite::Result<EntryRow> {
         agent_id: row.get(4)?,
         agent_kind: row.get(5)?,
         verdict: row.get(6)?,
-        subject: word(7)?.unwrap_or_default(),
+        subject,
         tool_use_id: word(8)?.filter(|_| is_call).unwrap_or_default(),
         place: row.get(9)?,
         last_seq: row.get(10)?,
-        name: row.get(11)?,
+        name,
         outcome: word(12)?.and_then(|name| Outcome::parse(&name)),
         evidence: word(13)?.and_then(|name| Evidence::parse(&name)),
         duration_ms: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),

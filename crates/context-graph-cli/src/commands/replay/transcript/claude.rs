@@ -1,34 +1,57 @@
 //! Claude Code's transcripts: one JSON object a line, a message or a part of one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use context_graph_core::session::session_titled;
 use context_graph_events::Event;
+use context_graph_storage::safe_open::read_regular;
 use serde_json::{Map, Value, json};
 
 use super::{Lines, Read, moment};
+use crate::transcript_files::Titles;
+
+/// How much of the file about a subagent is read.
+const MAX_ABOUT: u64 = 1024 * 1024;
 
 /// A transcript being read.
 pub(super) struct Reading {
+    /// The session's transcript, also while a subagent's is read.
     path: String,
     session_id: String,
     at_ms: i64,
+    cwd: String,
     /// Calls without a result so far.
     calls: BTreeMap<String, (String, Value)>,
     started: bool,
     /// Whether the current turn has not ended yet.
     in_turn: bool,
+    titles: Titles,
+    /// What older clients wrote as a title: a summary, with the last message of the conversation that it is about. That
+    /// may be another session's.
+    summaries: Vec<(String, String)>,
+    messages: HashSet<String>,
+    /// The kind of the subagent whose transcript this is, if it is known.
+    agent_type: Option<String>,
+    /// The subagents that have begun, with the time of their newest line.
+    subagents: BTreeMap<String, i64>,
 }
 
 impl Reading {
-    pub(super) fn new(file: &Path) -> Self {
+    pub(super) fn new(file: &Path, main: &Path) -> Self {
         Self {
-            path: file.to_string_lossy().into_owned(),
-            session_id: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            path: main.to_string_lossy().into_owned(),
+            session_id: main.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             at_ms: 0,
+            cwd: String::new(),
             calls: BTreeMap::new(),
             started: false,
             in_turn: false,
+            titles: Titles::default(),
+            summaries: Vec::new(),
+            messages: HashSet::new(),
+            agent_type: agent_type(file),
+            subagents: BTreeMap::new(),
         }
     }
 
@@ -41,40 +64,76 @@ impl Reading {
         if let Some(id) = text("sessionId").filter(|id| !id.is_empty()) {
             id.clone_into(&mut self.session_id);
         }
-        let cwd = text("cwd").unwrap_or("").to_owned();
+        text("cwd").unwrap_or("").clone_into(&mut self.cwd);
+        if let Some(message) = text("uuid") {
+            self.messages.insert(message.to_owned());
+        }
         let flag = |key: &str| line.get(key).and_then(Value::as_bool) == Some(true);
+        let is_subagents = flag("isSidechain");
         let own = match text("type")? {
             "user" if flag("isCompactSummary") => {
                 vec![json!({"hook_event_name": "SessionStart", "source": "compact"})]
             }
             // A message from an agent to its subagent is no prompt.
-            "user" => self.user(line, flag("isMeta") || flag("isSidechain")),
-            "assistant" => self.assistant(line),
+            "user" => self.user(line, flag("isMeta") || is_subagents),
+            "assistant" => self.assistant(line, is_subagents),
             "system" if text("subtype") == Some("compact_boundary") => {
                 vec![json!({"hook_event_name": "PreCompact", "trigger": "auto", "custom_instructions": null})]
             }
-            _ => return None,
+            "summary" => {
+                self.summaries.extend(
+                    text("leafUuid")
+                        .zip(text("summary"))
+                        .map(|(of, summary)| (of.to_owned(), summary.to_owned())),
+                );
+                return Some(Vec::new());
+            }
+            _ => return self.titles.take(line, &self.session_id).then(Vec::new),
         };
         let mut events = Vec::new();
+        if is_subagents {
+            return Some(self.of_subagent(text("agentId"), own));
+        }
         if !self.started {
             self.started = true;
             events.push(json!({"hook_event_name": "SessionStart", "source": "startup"}));
         }
         events.extend(own);
-        Some(events.into_iter().map(|event| self.with_common(event, &cwd)).collect())
+        Some(events.into_iter().map(|event| self.with_common(event)).collect())
     }
 
-    fn with_common(&self, mut event: Value, cwd: &str) -> Map<String, Value> {
+    /// The same events, as a subagent's. Its session's compactions, prompts and stops are not among them.
+    fn of_subagent(&mut self, agent_id: Option<&str>, events: Vec<Value>) -> Vec<Map<String, Value>> {
+        let Some(agent_id) = agent_id else {
+            return events.into_iter().map(|event| self.with_common(event)).collect();
+        };
+        let begins = self.subagents.insert(agent_id.to_owned(), self.at_ms).is_none();
+        let begun =
+            (begins && self.agent_type.is_some()).then(|| json!({"hook_event_name": "SubagentStart"}));
+        let is_call = |event: &Value| event.get("tool_use_id").is_some();
+        let events = begun.into_iter().chain(events.into_iter().filter(is_call));
+        events.map(|event| self.with_agent(event, agent_id)).collect()
+    }
+
+    fn with_agent(&self, mut event: Value, agent_id: &str) -> Map<String, Value> {
+        event["agent_id"] = json!(agent_id);
+        if let Some(kind) = &self.agent_type {
+            event["agent_type"] = json!(kind);
+        }
+        self.with_common(event)
+    }
+
+    fn with_common(&self, mut event: Value) -> Map<String, Value> {
         event["session_id"] = json!(self.session_id);
         event["transcript_path"] = json!(self.path);
-        event["cwd"] = json!(cwd);
+        event["cwd"] = json!(self.cwd);
         match event {
             Value::Object(map) => map,
             _ => Map::new(),
         }
     }
 
-    fn assistant(&mut self, line: &Map<String, Value>) -> Vec<Value> {
+    fn assistant(&mut self, line: &Map<String, Value>, is_subagents: bool) -> Vec<Value> {
         let mut events = Vec::new();
         for block in blocks(line) {
             if block["type"] != "tool_use" {
@@ -87,7 +146,8 @@ impl Reading {
         }
         // A line has one part of a message, and each part says how the whole message ended.
         let ends = line.get("message").and_then(|message| message.get("stop_reason"));
-        if ends.and_then(Value::as_str) == Some("end_turn") && std::mem::take(&mut self.in_turn) {
+        let ends = ends.and_then(Value::as_str) == Some("end_turn") && !is_subagents;
+        if ends && std::mem::take(&mut self.in_turn) {
             events.push(json!({"hook_event_name": "Stop", "stop_hook_active": false}));
         }
         events
@@ -126,6 +186,30 @@ impl Lines for Reading {
         let payloads = self.payloads(line)?;
         Some(payloads.into_iter().map(|payload| (self.at_ms, Event::from_object(payload))).collect())
     }
+
+    fn rest(&mut self) -> Vec<Read> {
+        let mut rest = Vec::new();
+        if self.agent_type.is_some() {
+            for (agent_id, at_ms) in &self.subagents {
+                let stop = json!({"hook_event_name": "SubagentStop", "stop_hook_active": false});
+                rest.push((*at_ms, Event::from_object(self.with_agent(stop, agent_id))));
+            }
+        }
+        let is_own = |(of, _): &&(String, String)| self.messages.contains(of);
+        let summary = self.summaries.iter().rfind(is_own).map(|(_, summary)| summary.clone());
+        let title = std::mem::take(&mut self.titles).best().filter(|title| !title.is_empty()).or(summary);
+        if let Some(title) = title.filter(|_| self.started) {
+            rest.push((self.at_ms, Ok(session_titled(&self.session_id, &title))));
+        }
+        rest
+    }
+}
+
+/// The kind of a subagent, which stands in a file beside its transcript.
+fn agent_type(file: &Path) -> Option<String> {
+    let about = read_regular(&file.with_extension("meta.json"), MAX_ABOUT).ok()?;
+    let about: Value = serde_json::from_slice(&about).ok()?;
+    about["agentType"].as_str().map(str::to_owned)
 }
 
 /// Texts that the client writes in place of a prompt and sends to no hook: interruptions by the user, and the

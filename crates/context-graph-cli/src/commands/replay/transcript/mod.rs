@@ -4,6 +4,7 @@
 mod claude;
 mod codex;
 mod gemini;
+mod recording;
 
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -15,11 +16,12 @@ use context_graph_storage::safe_open::open_regular;
 use serde_json::{Map, Value};
 
 use super::player::EventSink;
-use crate::commands::failure::{Failure, Outcome};
-use crate::commands::hooks::error::ErrorCode;
+use crate::commands::failure::Outcome;
 use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, terminal, transcript_files};
+
+pub(crate) use recording::{Recording, recordings};
 
 /// An event and when it happened.
 type Read = (i64, Result<Event, DecodeError>);
@@ -42,16 +44,13 @@ const MAX_FIRST: u64 = 4 * 1024 * 1024;
 
 /// Plays all transcripts at these paths.
 pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome {
-    let files = transcript_files::named(paths)?;
+    let recordings = recordings(transcript_files::named(paths)?);
     let mut progress = Progress::new("replaying");
-    let all = u64::try_from(files.len()).unwrap_or(u64::MAX);
+    let all = u64::try_from(recordings.len()).unwrap_or(u64::MAX);
     let mut skipped = 0;
-    for (done, file) in (0..).zip(&files) {
+    for (done, recording) in (0..).zip(&recordings) {
         progress.tell(done, all);
-        let opened = open_regular(file);
-        skipped += opened.and_then(|opened| play(file, BufReader::new(opened), player)).map_err(|error| {
-            Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
-        })?;
+        skipped += recording.play(player)?;
     }
     progress.done();
     if skipped > 0 {
@@ -75,7 +74,7 @@ pub(crate) struct Beginning {
 }
 
 /// The id of a transcript's session, as its hooks give it.
-pub(crate) fn session_of(file: &Path) -> std::io::Result<String> {
+fn session_of(file: &Path) -> std::io::Result<String> {
     let stem = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(beginning_of(file)?.map_or_else(stem, |beginning| beginning.session_id))
 }
@@ -104,7 +103,17 @@ pub(crate) fn beginning_of(file: &Path) -> std::io::Result<Option<Beginning>> {
 
 /// Plays the transcript in `file`, and returns how many lines were skipped.
 pub(crate) fn play(file: &Path, content: impl BufRead, player: &mut dyn EventSink) -> std::io::Result<usize> {
-    let mut playing = Playing { file, reading: None, skipped: 0, player };
+    play_file(file, file, content, player)
+}
+
+/// The same for one of the files that a session's transcript is kept in; `main` is the session's own.
+fn play_file(
+    file: &Path,
+    main: &Path,
+    content: impl BufRead,
+    player: &mut dyn EventSink,
+) -> std::io::Result<usize> {
+    let mut playing = Playing { file, main, reading: None, skipped: 0, player };
     if is_whole(file) {
         let mut bytes = Vec::new();
         content.take(MAX_WHOLE).read_to_end(&mut bytes)?;
@@ -127,6 +136,7 @@ fn is_whole(file: &Path) -> bool {
 
 struct Playing<'a> {
     file: &'a Path,
+    main: &'a Path,
     reading: Option<Box<dyn Lines>>,
     skipped: usize,
     player: &'a mut dyn EventSink,
@@ -134,9 +144,9 @@ struct Playing<'a> {
 
 impl Playing<'_> {
     fn line(&mut self, number: usize, line: Option<Map<String, Value>>) {
-        let file = self.file;
+        let (file, main) = (self.file, self.main);
         let events =
-            line.and_then(|line| self.reading.get_or_insert_with(|| reader(file, &line)).events(&line));
+            line.and_then(|line| self.reading.get_or_insert_with(|| reader(file, main, &line)).events(&line));
         match events {
             Some(events) => self.take(number, events),
             None => self.skipped += 1,
@@ -170,13 +180,13 @@ impl Playing<'_> {
     }
 }
 
-fn reader(file: &Path, first: &Map<String, Value>) -> Box<dyn Lines> {
+fn reader(file: &Path, main: &Path, first: &Map<String, Value>) -> Box<dyn Lines> {
     if codex::own_id(first).is_some() {
         Box::new(codex::Reading::new(file))
     } else if gemini::own_id(first).is_some() {
         Box::new(gemini::Reading::new(file))
     } else {
-        Box::new(claude::Reading::new(file))
+        Box::new(claude::Reading::new(file, main))
     }
 }
 
