@@ -12,7 +12,7 @@ const NOTHING: [&str; 2] = ["/bin/true", "/usr/bin/true"];
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long `/bin/true` takes; `None` if it is missing.
-pub(crate) fn of_nothing() -> Option<Duration> {
+fn of_nothing() -> Option<Duration> {
     let program = NOTHING.into_iter().find(|path| Path::new(path).exists())?;
     let mut command = Command::new(program);
     command.env_clear();
@@ -21,19 +21,67 @@ pub(crate) fn of_nothing() -> Option<Duration> {
 }
 
 /// The median; `None` if there are no times.
-pub(crate) fn median(mut times: Vec<Duration>) -> Option<Duration> {
+fn median(mut times: Vec<Duration>) -> Option<Duration> {
     times.sort();
     times.get(times.len() / 2).copied()
 }
 
 /// A time in milliseconds, for people.
-pub(crate) fn ms(took: Duration) -> String {
+fn ms(took: Duration) -> String {
     format!("{:.1} ms", took.as_secs_f64() * 1000.0)
 }
 
-/// Appends to a sentence about a hook's time, for comparison.
-pub(crate) fn beside(nothing: Option<Duration>) -> String {
-    nothing.map(|took| format!("; starting /bin/true takes {}", ms(took))).unwrap_or_default()
+/// What a hook takes, beside a program that does nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Costs {
+    /// A run of each, right after each other, so that a busy machine slows both.
+    pairs: Vec<(Duration, Option<Duration>)>,
+}
+
+/// How much slower the slower quarter may be than the quicker one before a machine counts as busy.
+const UNSTEADY: f64 = 2.0;
+
+impl Costs {
+    /// Takes in a run of a hook, and runs the program that does nothing.
+    pub(crate) fn took(&mut self, hook: Duration) {
+        self.pairs.push((hook, of_nothing()));
+    }
+
+    /// How many runs there are.
+    pub(crate) fn runs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// The median of the hook.
+    pub(crate) fn median(&self) -> Option<Duration> {
+        median(self.pairs.iter().map(|(hook, _)| *hook).collect())
+    }
+
+    /// Both medians and how they compare, for a sentence.
+    pub(crate) fn told(&self) -> String {
+        let hook = self.median().unwrap_or_default();
+        let nothing = median(self.nothing()).filter(|took| !took.is_zero());
+        let beside = nothing.map(|nothing| {
+            let times = hook.as_secs_f64() / nothing.as_secs_f64();
+            format!(", {times:.1} times /bin/true ({})", ms(nothing))
+        });
+        format!("{} each (median){}", ms(hook), beside.unwrap_or_default())
+    }
+
+    /// What to say if the figures cannot be trusted.
+    pub(crate) fn caution(&self) -> Option<&'static str> {
+        is_unsteady(self.nothing()).then_some("this machine is busy, so the times say little")
+    }
+
+    fn nothing(&self) -> Vec<Duration> {
+        self.pairs.iter().filter_map(|(_, nothing)| *nothing).collect()
+    }
+}
+
+fn is_unsteady(mut times: Vec<Duration>) -> bool {
+    times.sort();
+    let at = |quarter: usize| times.get(times.len() * quarter / 4).map_or(0.0, Duration::as_secs_f64);
+    at(3) > UNSTEADY * at(1)
 }
 
 #[cfg(test)]
@@ -50,7 +98,14 @@ mod tests {
     #[test]
     fn a_time_is_told_in_milliseconds() {
         assert_eq!(ms(Duration::from_micros(1250)), "1.2 ms");
-        assert_eq!(beside(Some(Duration::from_millis(2))), "; starting /bin/true takes 2.0 ms");
-        assert_eq!(beside(None), "");
+        let of = |pairs: &[(u64, Option<u64>)]| {
+            let ms = Duration::from_millis;
+            let pairs = pairs.iter().map(|(hook, nothing)| (ms(*hook), nothing.map(ms))).collect();
+            Costs { pairs }
+        };
+        assert_eq!(of(&[(3, Some(2))]).told(), "3.0 ms each (median), 1.5 times /bin/true (2.0 ms)");
+        assert_eq!(of(&[(3, None)]).told(), "3.0 ms each (median)");
+        assert_eq!(of(&[(3, Some(1)), (3, Some(1))]).caution(), None);
+        assert!(of(&[(3, Some(1)), (3, Some(1)), (9, Some(5)), (9, Some(5))]).caution().is_some());
     }
 }

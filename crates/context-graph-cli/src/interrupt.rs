@@ -8,13 +8,38 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static LISTENS: AtomicBool = AtomicBool::new(false);
-static LEFT: Mutex<Left> = Mutex::new(Left { paths: Vec::new(), programs: Vec::new() });
+static LEFT: Mutex<Left> = Mutex::new(Left { paths: Vec::new(), programs: Vec::new(), words: None });
 
 /// What has to be cleaned up.
 struct Left {
     paths: Vec<PathBuf>,
     /// Each is the leader of its own process group.
     programs: Vec<u32>,
+    /// What to say then.
+    words: Option<String>,
+}
+
+/// Something is said if a signal ends the process while this value lives.
+#[derive(Debug)]
+pub(crate) struct ToldOnInterrupt;
+
+impl ToldOnInterrupt {
+    pub(crate) fn new() -> Self {
+        #[cfg(unix)]
+        unix::listen();
+        Self
+    }
+
+    /// What to say from now on.
+    pub(crate) fn say(&self, words: String) {
+        left().words = Some(words);
+    }
+}
+
+impl Drop for ToldOnInterrupt {
+    fn drop(&mut self) {
+        left().words = None;
+    }
 }
 
 /// A path that is removed if a signal ends the process while this value lives.
@@ -89,6 +114,9 @@ mod unix {
                     let left = left();
                     left.programs.iter().for_each(|program| end(*program));
                     left.paths.iter().for_each(|path| remove(path));
+                    if let Some(words) = &left.words {
+                        crate::terminal::complain(words);
+                    }
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
                 }
             });

@@ -1,6 +1,6 @@
 //! A session in a few lines.
 
-use context_graph_core::audit::Outcome;
+use context_graph_core::audit::{Outcome, in_words};
 use context_graph_core::session::{Counters, Session};
 use context_graph_events::agents::Agent;
 pub(crate) use context_graph_events::words::counted;
@@ -98,15 +98,15 @@ pub(crate) fn lasted(session: &Session) -> String {
     }
 }
 
-pub(crate) use context_graph_core::audit::NO_REASON;
-
 /// How a session ended, with the client's reason; `None` if it goes on.
 pub(crate) fn ended(session: &Session) -> Option<String> {
     let end = session.state.end?;
     Some(match session.state.end_reason.as_deref() {
-        Some("other") if !end.stated => NO_REASON.to_owned(),
-        Some(IMPORTED) => IMPORTED.to_owned(),
-        Some(reason) if !reason.is_empty() => format!("{} ({})", end.status, name(reason)),
+        Some(reason) if !reason.is_empty() => {
+            let ended = format!("{} ({})", end.status, name(reason));
+            let is_told = !end.stated || reason == IMPORTED;
+            if is_told { in_words("SessionEnd", &ended).to_owned() } else { ended }
+        }
         _ => end.status.to_string(),
     })
 }

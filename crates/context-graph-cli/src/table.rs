@@ -38,7 +38,7 @@ pub(crate) fn print_dropping(
         columns.retain(|column| heading[*column] != *gone);
         lines = drawn(heading, &columns, &rows);
     }
-    print_lines(lines.iter().map(|line| terminal::fit(line, width)))
+    page(&lines.iter().map(|line| terminal::fit(line, width) + "\n").collect::<String>())
 }
 
 fn drawn(heading: &[&str], columns: &[usize], rows: &[Vec<String>]) -> Vec<String> {

@@ -182,6 +182,55 @@ fn the_title_that_claude_code_gave_is_the_sessions() {
     assert!(!place.run(&["audit", "log", "--all"]).stdout.contains("could not"));
 }
 
+#[test]
+fn what_claude_code_notes_of_a_refusal_counts_whatever_the_text_says() {
+    let place = Place::without_upkeep();
+    transcript(&place, ONE, &place.project(), "count the fruit");
+    let call = |id: &str, noted: Value| {
+        let common = json!({"sessionId": ONE, "cwd": place.project(), "timestamp": "2026-11-01T10:09:00Z"});
+        let mut asked = common.clone();
+        asked["type"] = json!("assistant");
+        asked["message"] =
+            json!({"content": [{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}}]});
+        let mut answered = common;
+        answered["type"] = json!("user");
+        answered["message"] = json!({"content": [{"type": "tool_result", "tool_use_id": id, "is_error": true, "content": "would do harm"}]});
+        answered.as_object_mut().unwrap().extend(noted.as_object().unwrap().clone());
+        [asked, answered]
+    };
+    add(
+        &place,
+        ONE,
+        &call(
+            "asked",
+            json!({"permissionDecision": {"decision": "reject"}, "toolDenialKind": "user-rejected"}),
+        ),
+    );
+    add(&place, ONE, &call("older", json!({"toolDenialKind": "user-rejected"})));
+    add(&place, ONE, &call("failed", json!({"permissionDecision": {"decision": "accept"}})));
+    assert_eq!(place.run(&["import"]).code, 0);
+    let counters = list(&place, &[])[0]["counters"].clone();
+    let counted = ["calls", "calls_succeeded", "calls_failed", "calls_denied"];
+    assert_eq!(counted.map(|key| counters[key].as_u64().unwrap()), [6, 1, 2, 3], "{counters}");
+    // No hook ran, so none has a cost.
+    let stats = place.run(&["audit", "stats", "--json"]).json();
+    assert_eq!(stats["hooks"], json!([]), "{stats}");
+    assert!(!place.run(&["audit", "show", "asked"]).stdout.contains("our hook"));
+}
+
+#[test]
+fn what_was_forgotten_stays_forgotten() {
+    let place = Place::without_upkeep();
+    transcript(&place, ONE, &place.project(), "count the fruit");
+    assert_eq!(place.run(&["import"]).code, 0);
+    assert_eq!(place.run(&["session", "forget", ONE, "--yes"]).code, 0);
+    let again = place.run(&["import"]);
+    assert!(again.stdout.contains("1 session left out, forgotten or pruned here"), "{again:?}");
+    assert!(list(&place, &[]).is_empty());
+    assert_eq!(place.run(&["import", "--forgotten", "--json"]).json()["imported"], 1);
+    assert_eq!(list(&place, &[]).len(), 1);
+}
+
 /// The transcript of a subagent, with a call that the session's own transcript has too and one of its own.
 fn subagents(place: &Place, folder: &str, agent: &str, session: &str) {
     let folder = place.home().join(".claude/projects/some").join(folder);

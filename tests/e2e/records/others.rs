@@ -11,6 +11,7 @@ pub fn all() -> Vec<Test> {
     tests![
         "records":
         calls_of_a_subagent_carry_its_id,
+        an_import_of_the_transcripts_has_the_title_and_the_subagents_calls,
         a_subagent_in_the_background_reports_back,
         a_command_in_the_background_is_there_once,
         a_resumed_session_goes_on_in_its_record,
@@ -48,6 +49,44 @@ fn calls_of_a_subagent_carry_its_id() {
             .collect();
         assert_eq!(by_agent, [(&json!("echo sub"), agent.as_str())], "{event}");
     }
+}
+
+/// What hooks recorded and what the transcripts tell, in a database of its own, are one session.
+fn an_import_of_the_transcripts_has_the_title_and_the_subagents_calls() {
+    let script = Script::new([Turn::bash("echo main"), agent(false), Turn::text("done")])
+        .aside("SUBPROMPT", [Turn::bash("echo sub"), Turn::bash("exit 3"), Turn::text("sub done")]);
+    let lab = Lab::with_script(script);
+    lab.prompt("go", &[&EVERYTHING[..], &["--session-id", SESSION, "--name", "Pears counted"]].concat())
+        .assert_clean();
+    let imported = lab.folder().join("imported");
+    let imported = imported.to_str().unwrap();
+    let tally = lab.ours_json(&["import", "--json", "--db-path", imported]);
+    assert_eq!((&tally["imported"], &tally["lines_refused"]), (&json!(1), &json!(0)), "{tally}");
+    let of = |args: &[&str]| {
+        let list = lab.ours_json(&[&["session", "list", "--json"], args].concat());
+        let session = list.as_array().unwrap().iter().find(|session| session["session_id"] == SESSION);
+        let session = session.unwrap_or_else(|| panic!("{list}")).clone();
+        let counted = ["calls", "calls_succeeded", "calls_failed", "prompts", "turns", "subagents"];
+        (session["title"].clone(), counted.map(|key| session["counters"][key].clone()))
+    };
+    let (title, counted) = of(&[]);
+    assert_eq!(title, "Pears counted");
+    assert_eq!(counted, [4, 3, 1, 1, 1, 1].map(|count| json!(count)));
+    assert_eq!(of(&["--db-path", imported]), (title, counted));
+    let calls = |args: &[&str]| {
+        let log = lab.ours_json(&[&["audit", "log", "--json", "--all", "--tool", "Bash"], args].concat());
+        let mut calls: Vec<(String, Value)> = log
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|call| (call["tool_use_id"].as_str().unwrap().to_owned(), call["agent_id"].clone()))
+            .collect();
+        calls.sort_by(|a, b| a.0.cmp(&b.0));
+        calls
+    };
+    assert_eq!(calls(&[]).len(), 3);
+    assert_eq!(calls(&["--db-path", imported]), calls(&[]));
+    assert_eq!(lab.ours_json(&["import", "--json", "--db-path", imported])["known"], 1);
 }
 
 fn a_subagent_in_the_background_reports_back() {

@@ -1,6 +1,7 @@
 //! `context-graph import`: turns past transcripts of Claude Code, Codex and Gemini CLI into sessions and calls, so that
 //! there is a history from the first day.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,7 +9,7 @@ use context_graph_core::session::Session;
 use context_graph_events::{DecodeError, Event};
 use context_graph_secrets::Memory;
 use context_graph_storage::sessions::{Sessions, encode_record, encode_session};
-use context_graph_storage::store::{About, FoldBatch, LogRecord};
+use context_graph_storage::store::{About, FoldBatch, LogRecord, Tombstone};
 use serde_json::json;
 
 use super::failure::{Failure, Outcome, refuse_to_agents};
@@ -16,6 +17,7 @@ use super::hooks::error::ErrorCode;
 use super::replay::EventSink;
 use super::replay::transcript::{self, Recording};
 use super::session::{PlaceArgs, Shelf};
+use crate::interrupt::ToldOnInterrupt;
 use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, clock, table, transcript_files};
@@ -43,6 +45,10 @@ pub(crate) struct ImportArgs {
     /// Take in sessions of every project, not only of this one
     #[arg(long)]
     all_projects: bool,
+
+    /// Take in sessions again that were forgotten or pruned here
+    #[arg(long)]
+    forgotten: bool,
 }
 
 /// What was done with the transcripts.
@@ -52,6 +58,7 @@ struct Tally {
     records: usize,
     known: usize,
     elsewhere: usize,
+    forgotten: usize,
     /// Without anything for a session, or from a subagent.
     empty: usize,
     refused: usize,
@@ -65,18 +72,30 @@ pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
     if shelf.store.is_none() {
         shelf.store = Some(shelf.sessions.folder().open_store(clock::now_ms())?);
     }
+    let tombstones = shelf.store.as_ref().map(|store| store.tombstones()).transpose()?.unwrap_or_default();
+    let removed: HashSet<_> = tombstones.into_iter().map(|tombstone| tombstone.fingerprint).collect();
     let mut tally = Tally::default();
     let mut progress = Progress::new("importing");
+    let interrupted = ToldOnInterrupt::new();
     let all = u64::try_from(recordings.len()).unwrap_or(u64::MAX);
     for (done, recording) in (0..).zip(&recordings) {
         progress.tell(done, all);
-        take_in(recording, &shelf, args.all_projects, &mut tally)?;
+        interrupted.say(format!(
+            "broken off after {done} of {}; what is in stays, and running it again goes on from there",
+            counted(recordings.len(), "transcript", "transcripts")
+        ));
+        let id = recording.session()?;
+        if !args.forgotten && removed.contains(&Tombstone::fingerprint(&id)) && !shelf.knows(&id)? {
+            tally.forgotten += 1;
+            continue;
+        }
+        take_in(recording, &id, &shelf, args.all_projects, &mut tally)?;
     }
     progress.done();
     if args.place.json {
         return table::print_json(
             &json!({"imported": tally.imported, "records": tally.records, "known": tally.known,
-            "other_projects": tally.elsewhere, "empty": tally.empty, "lines_refused": tally.refused}),
+            "other_projects": tally.elsewhere, "forgotten": tally.forgotten, "empty": tally.empty, "lines_refused": tally.refused}),
         );
     }
     table::print_lines(told(&tally))
@@ -92,6 +111,7 @@ fn told(tally: &Tally) -> Vec<String> {
     for (count, why) in [
         (tally.known, "already there"),
         (tally.elsewhere, "left out, of other projects (--all-projects takes them in)"),
+        (tally.forgotten, "left out, forgotten or pruned here (--forgotten takes them in again)"),
     ] {
         if count > 0 {
             lines.push(format!("{} {why}", sessions(count)));
@@ -113,13 +133,12 @@ fn told(tally: &Tally) -> Vec<String> {
 }
 
 /// Imports one transcript, unless its session exists already. If it fails half-way, nothing is left.
-fn take_in(recording: &Recording, shelf: &Shelf, all_projects: bool, tally: &mut Tally) -> Outcome {
-    let id = recording.session()?;
-    if shelf.sessions.view(shelf.store.as_ref(), &id)?.is_some() {
+fn take_in(recording: &Recording, id: &str, shelf: &Shelf, all_projects: bool, tally: &mut Tally) -> Outcome {
+    if shelf.knows(id)? {
         tally.known += 1;
         return Ok(());
     }
-    let mut taking = Taking::new(&shelf.sessions, &id);
+    let mut taking = Taking::new(&shelf.sessions, id);
     recording.play(&mut taking)?;
     tally.refused += taking.refused;
     let Some(mut session) = taking.ended()? else {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::Failure;
 use hooks::args::{HookCommand, HooksCommands};
@@ -224,13 +224,15 @@ fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatu
         let next = next.unwrap_or_else(|| "--help says what there is".to_owned());
         return Failure::usage(words).with_next_step(next).report(true);
     }
-    if Environment::reads_unicode() {
-        let _ = error.print();
-    } else {
-        terminal::note(&error.render().to_string());
-    }
-    if let Some(meant) = meant {
-        terminal::complain(&meant);
+    match &meant {
+        // What is probably meant stands for the parser's own guess, which goes by the beginnings of words.
+        Some(meant) => {
+            let said = error.render().to_string();
+            let first = said.lines().next().unwrap_or_default();
+            terminal::complain(&format!("{} ({meant})", first.trim_start_matches("error: ")));
+        }
+        None if Environment::reads_unicode() => drop(error.print()),
+        None => terminal::note(&error.render().to_string()),
     }
     if is_hook {
         hooks::usage_failure(error, args.get(2).is_some_and(|arg| arg == "pre-tool"), started);
@@ -260,6 +262,15 @@ fn meant(args: &[OsString]) -> Option<String> {
     let words: Vec<&str> = args.iter().skip(1).filter_map(|arg| arg.to_str()).collect();
     let quoted = |words: &[&str]| format!("'{}'", words.join(" "));
     let command = match words.as_slice() {
+        ["audit", "log", rest @ ..] if rest.contains(&"--denied") || rest.contains(&"--blocked") => {
+            "audit log --outcome denied".to_owned()
+        }
+        ["audit", "log", rest @ ..] if rest.contains(&"--failed") => "audit log --outcome failure".to_owned(),
+        ["import", rest @ ..] if rest.contains(&"--dry-run") => "replay".to_owned(),
+        ["version", ..] => "--version".to_owned(),
+        ["why" | "explain", id, ..] | ["policy", "explain" | "why", id, ..] if is_entry(id) => {
+            format!("audit show {id}")
+        }
         ["audit", "search" | "grep" | "find", rest @ ..] | ["search" | "grep" | "find", rest @ ..] => {
             format!("audit log --text {}", quoted(rest))
         }
@@ -276,9 +287,35 @@ fn meant(args: &[OsString]) -> Option<String> {
         {
             format!("policy explain --command {}", quoted(rest))
         }
-        _ => return None,
+        words => slip(words)?,
     };
     Some(format!("perhaps `context-graph {command}`?"))
+}
+
+/// Whether a word names an entry of the log: the beginning of a session's id and a number, or a call's id.
+fn is_entry(word: &str) -> bool {
+    let is_numbered = |(_, number): (&str, &str)| number.parse::<u64>().is_ok();
+    word.rsplit_once(':').is_some_and(is_numbered) || word.starts_with("toolu_")
+}
+
+/// How many letters of a verb may be wrong or exchanged.
+const SLIPS: usize = 2;
+
+/// The command line with the verb that is nearest to the first one that does not exist.
+fn slip(words: &[&str]) -> Option<String> {
+    let mut at = Cli::command();
+    for (known, word) in words.iter().enumerate() {
+        if let Some(next) = at.find_subcommand(word) {
+            at = next.clone();
+            continue;
+        }
+        let distance = |verb: &str| strsim::damerau_levenshtein(verb, word);
+        let verbs = at.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name);
+        let nearest = verbs.min_by_key(|verb| distance(verb))?;
+        let is_near = distance(nearest) <= SLIPS && distance(nearest) < word.chars().count().div_ceil(2);
+        return is_near.then(|| [&words[..known], &[nearest]].concat().join(" "));
+    }
+    None
 }
 
 /// The full path of this binary.
@@ -335,9 +372,9 @@ pub(crate) fn read_file_or_stdin(path: &Path) -> Result<Vec<u8>, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
     use std::path::Path;
 
-    use clap::CommandFactory as _;
     use context_graph_policy::guards::own_verbs::use_of;
 
     use super::Cli;

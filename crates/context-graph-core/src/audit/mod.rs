@@ -22,7 +22,7 @@ pub use correlate::{SessionRef, correlate};
 pub(crate) use draft::told_by;
 pub use duration::duration;
 pub use places::{EDITORS, edits_files};
-pub use subject::{NO_REASON, in_words};
+pub use subject::in_words;
 pub use text::{Needle, visit_texts};
 
 /// The name of an entry whose record cannot be decoded.

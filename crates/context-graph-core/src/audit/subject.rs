@@ -82,18 +82,25 @@ pub(super) fn of_event(event: &Event) -> String {
     }
 }
 
-/// What a stored subject says to people. Claude Code ends every run without a terminal for the reason `other`, and older
-/// imports ended for one that it does not have: both are stored as an error, and nothing went wrong.
-pub fn in_words(event: &str, subject: String) -> String {
-    match (event, subject.as_str()) {
-        ("SessionEnd", "error (other)") => NO_REASON.to_owned(),
-        ("SessionEnd", "error (imported)" | "normal (imported)") => "imported".to_owned(),
+/// What a stored subject says to people. How a session ended is stored as its status and the client's reason. By the list
+/// of statuses `other` is an error, but Claude Code ends every run without a terminal for it, and nothing went wrong.
+pub fn in_words<'a>(event: &str, subject: &'a str) -> &'a str {
+    if event != "SessionEnd" {
+        return subject;
+    }
+    match subject {
+        "error (other)" => NO_REASON,
+        "error (imported)" | "normal (imported)" => "imported",
+        "user_abort (prompt_input_exit)" => "left by the user",
+        "clear (clear)" => "by /clear",
+        "logout (logout)" => "by logging out",
+        "normal (exit)" => "normal",
         _ => subject,
     }
 }
 
 /// How a session ended whose client gave no reason.
-pub const NO_REASON: &str = "no reason given";
+const NO_REASON: &str = "no reason given";
 
 /// What an entry of this program's own is about.
 fn own_entry(event: &Event) -> Option<String> {

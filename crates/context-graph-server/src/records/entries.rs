@@ -66,7 +66,7 @@ fn line(row: &Row, rules: Vec<String>) -> EntryLine {
         outcome: Outcome::parse(row.text(9)),
         evidence: Evidence::parse(row.text(10)),
         took_ms: row.some_int(11).and_then(|took| u64::try_from(took).ok()),
-        subject: in_words(row.text(8), row.text(7).to_owned()).into(),
+        subject: in_words(row.text(8), row.text(7)).into(),
     }
 }
 

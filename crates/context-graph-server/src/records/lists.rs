@@ -194,7 +194,7 @@ pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
                 at_ms: row.int(1),
                 event: row.text(2).into(),
                 verdict: verdict(row, 3),
-                subject: in_words(row.text(2), row.text(4).to_owned()).into(),
+                subject: in_words(row.text(2), row.text(4)).into(),
             })
             .collect(),
         turns: turns

@@ -299,9 +299,10 @@ fn events(
         let event = row.get_ref(3)?.as_str().unwrap_or_default();
         let prompt = row.get_ref(4)?.as_str_or_null().ok().flatten();
         of_day.prompts += u64::from(prompt.is_some_and(|prompt| !is_notice(prompt)));
-        // Our own entries do not come from a hook.
-        if !is_own_entry(event) {
-            under(&mut into.hooks, event).push(short(row.get(2)?));
+        // Our own entries and imported ones do not come from a hook: none took no time at all.
+        let took = short(row.get(2)?);
+        if took > 0 && !is_own_entry(event) {
+            under(&mut into.hooks, event).push(took);
         }
     }
     Ok(())

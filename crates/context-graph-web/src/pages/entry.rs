@@ -174,7 +174,7 @@ fn why(call: &Call) -> &'static str {
         (Evidence::Result, _) => "the client told of the result",
         (Evidence::Refusal, _) => "the client refused it",
         (Evidence::Ruling, _) => "a rule decided so",
-        (Evidence::Batch, _) => "by what the model was told; no event of its own says so",
+        (Evidence::Batch, _) => "so the model was told",
         (Evidence::AskedAgain, _) => "it was put off and asked for again, and has no answer yet",
         (Evidence::BrokenOff, _) => "the turn was broken off before an answer came",
         (Evidence::TurnOver, _) => "the turn went on without an answer on record",

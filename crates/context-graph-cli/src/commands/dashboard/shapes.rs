@@ -1,6 +1,6 @@
 //! What the store tells, in the shapes of the pages.
 
-use context_graph_core::audit::Outcome;
+use context_graph_core::audit::{Outcome, in_words};
 use context_graph_storage::store::{self, FileCount};
 use context_graph_web::{Axis, AxisCall, AxisEvent, AxisTurn, FileLine, Said};
 
@@ -42,9 +42,9 @@ pub(super) fn axis(axis: store::Axis) -> Axis {
     let events = axis.events.into_iter().map(|event| AxisEvent {
         seq: event.seq,
         at_ms: event.at_ms,
-        event: event.event.into(),
         verdict: event.verdict,
-        subject: event.subject.into(),
+        subject: in_words(&event.event, &event.subject).into(),
+        event: event.event.into(),
     });
     let turns = axis.turns.into_iter().map(|turn| AxisTurn {
         seq: turn.seq,

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
         Some(runner) => format!("{} && {PORTABLE} init", runner.install),
         None => format!("{typed} init"),
     };
-    story.ending(&stage.costs(), &next);
+    story.ending(stage.costs(), &next);
     if args.keep {
         story.kept(stage.project(), &typed);
         scratch.keep();

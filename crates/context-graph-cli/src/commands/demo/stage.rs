@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
-use crate::cost;
+use crate::cost::Costs;
 use crate::process::{self, End, Reply};
 use crate::scratch::Scratch;
 
@@ -24,18 +24,8 @@ pub(super) struct Stage<'a> {
     program: &'a str,
     project: PathBuf,
     home: PathBuf,
-    took: Vec<Duration>,
-    nothing: Vec<Duration>,
+    costs: Costs,
     calls: usize,
-}
-
-/// How long the hooks took.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Costs {
-    pub(super) processes: usize,
-    pub(super) median: Duration,
-    /// The same for a program that does nothing, to compare.
-    pub(super) nothing: Option<Duration>,
 }
 
 impl<'a> Stage<'a> {
@@ -50,7 +40,7 @@ impl<'a> Stage<'a> {
         let state = project.join(STATE_FOLDER);
         let noted = std::fs::create_dir(&state).and_then(|()| paths::touch(&state.join(UPKEEP_STAMP)));
         noted.map_err(|error| failed(&format!("{}: {error}", state.display())))?;
-        Ok(Self { program, project, home, took: Vec::new(), nothing: Vec::new(), calls: 0 })
+        Ok(Self { program, project, home, costs: Costs::default(), calls: 0 })
     }
 
     pub(super) fn project(&self) -> &Path {
@@ -73,9 +63,7 @@ impl<'a> Stage<'a> {
             event.extend(own);
         }
         let reply = self.start(event.to_string().as_bytes());
-        self.took.push(reply.took);
-        // Measured right after each other, so that a busy machine slows both.
-        self.nothing.extend(cost::of_nothing());
+        self.costs.took(reply.took);
         if !reply.succeeded() {
             let why = match &reply.end {
                 End::Exited(_) => reply.stderr.trim(),
@@ -100,12 +88,8 @@ impl<'a> Stage<'a> {
         process::ask(command, event, PATIENCE)
     }
 
-    pub(super) fn costs(&self) -> Costs {
-        Costs {
-            processes: self.took.len(),
-            median: cost::median(self.took.clone()).unwrap_or_default(),
-            nothing: cost::median(self.nothing.clone()),
-        }
+    pub(super) fn costs(&self) -> &Costs {
+        &self.costs
     }
 }
 

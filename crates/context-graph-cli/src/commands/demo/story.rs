@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::stage::Costs;
 use crate::commands::failure::Outcome;
+use crate::cost::Costs;
 use crate::summary::counted;
-use crate::{Environment, cost, table, terminal};
+use crate::{Environment, table, terminal};
 
 /// The widest line.
 const WIDTH: usize = 78;
@@ -145,17 +145,13 @@ impl Story {
     }
 
     pub(super) fn ending(&mut self, costs: &Costs, next: &str) {
-        let beside = cost::beside(costs.nothing);
         self.pause(SCENE);
         self.line(&[]);
-        self.line(&[(
-            Tone::Plain,
-            &format!(
-                "{}, {} each (median){beside}.",
-                counted(costs.processes, "hook", "hooks"),
-                cost::ms(costs.median)
-            ),
-        )]);
+        let hooks = counted(costs.runs(), "hook", "hooks");
+        self.line(&[(Tone::Plain, &format!("{hooks}, {}.", costs.told()))]);
+        if let Some(caution) = costs.caution() {
+            self.line(&[(Tone::Plain, &format!("({caution})"))]);
+        }
         self.line(&[(Tone::Plain, "In your own project:")]);
         self.line(&[(Tone::Strong, next)]);
     }

@@ -14,10 +14,11 @@ use serde_json::Value;
 use super::finding::Finding;
 use super::sources::Ours;
 use super::{Patient, listed, permit, sample};
+use crate::Environment;
+use crate::cost::Costs;
 use crate::process::{self, End, Reply};
 use crate::scratch::Scratch;
 use crate::summary::counted;
-use crate::{Environment, cost};
 
 const CHECK: &str = "canary";
 /// How often the cost is measured.
@@ -201,12 +202,13 @@ fn denies(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding>
 
 fn wait(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding> {
     let event = sample::event(EventName::PreToolUse, folder);
-    let hook = (0..ROUNDS).map(|_| Some(ask(patient, guard, &event, folder).ok()?.took));
-    let hook = cost::median(hook.collect::<Option<Vec<_>>>()?)?;
-    let nothing = (0..ROUNDS).map(|_| cost::of_nothing()).collect::<Option<Vec<_>>>();
-    let beside = cost::beside(nothing.and_then(cost::median));
-    let what = format!("a tool call waits {} for its guard (median of {ROUNDS}){beside}", cost::ms(hook));
-    Some(if hook > SLOW {
+    let mut costs = Costs::default();
+    for _ in 0..ROUNDS {
+        costs.took(ask(patient, guard, &event, folder).ok()?.took);
+    }
+    let caution = costs.caution().map(|caution| format!("; {caution}")).unwrap_or_default();
+    let what = format!("a tool call waits for its guard {}, {ROUNDS} runs{caution}", costs.told());
+    Some(if costs.median()? > SLOW {
         Finding::warning(
             "cost",
             what,

@@ -68,7 +68,8 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     if args.json {
         return table::print_json(&list.objects.into());
     }
-    table::print(&["rule", "verdict", "severity", "from", "guard"], list.rows)
+    let heading = ["rule", "verdict", "severity", "from", "what it is for"];
+    table::print_dropping(&heading, &["severity", "from", "what it is for"], "", list.rows)
 }
 
 fn built_in(list: &mut List, rules: &Rules, origins: &Origins) {

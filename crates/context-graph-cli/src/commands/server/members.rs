@@ -124,6 +124,7 @@ pub(super) fn invite(args: &InviteArgs, pool: &Pool, environment: &Environment) 
             counted(args.days.unsigned_abs(), "day", "days")
         ),
         format!("  context-graph team join URL --invitation {invitation}"),
+        "URL is where that machine reaches `server run`, such as https://HOST:PORT".to_owned(),
     ])
 }
 
@@ -133,7 +134,10 @@ pub(super) fn run(command: Option<&MembersCommands>, pool: &Pool) -> Outcome {
         Some(MembersCommands::Token { name, team, days }) => {
             let token =
                 members::browser_token(pool, team, name, days * DAY_MS, clock::now_ms()).map_err(failure)?;
-            table::print_lines([token.ok_or_else(|| no_member(name))?])
+            table::print_lines([token.ok_or_else(|| no_member(name))?])?;
+            // Beside it, so that a script reads the token alone.
+            terminal::note("paste it on the server's first page, which asks for it; it is shown only now\n");
+            Ok(())
         }
         Some(MembersCommands::Revoke { who, team }) => {
             let changed = members::revoke(pool, team, who, clock::now_ms()).map_err(failure)?;

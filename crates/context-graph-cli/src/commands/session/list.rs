@@ -34,14 +34,17 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
     };
     let (since_ms, until_ms) = args.span.moments()?;
     let limit = (args.limit > 0).then_some(args.limit);
+    // One more tells whether there are more.
+    let asked = limit.map(|limit| limit.saturating_add(1));
     let mut found = Vec::new();
     for shelf in shelves.iter() {
         // The project's own database has only its own sessions and imported ones, so it needs no filter.
-        let query = SessionQuery { since_ms, until_ms, project: shelf.only.clone(), limit };
+        let query = SessionQuery { since_ms, until_ms, project: shelf.only.clone(), limit: asked };
         let entries = shelf.sessions.list(shelf.store.as_ref(), &query)?;
         found.extend(entries.into_iter().map(|entry| (shelf, entry)));
     }
     found.sort_by(|(_, a), (_, b)| (b.timestamp_ms, &b.session_id).cmp(&(a.timestamp_ms, &a.session_id)));
+    let has_more = limit.is_some_and(|limit| found.len() > limit);
     found.truncate(limit.unwrap_or(usize::MAX));
     let (mut sessions, mut damaged) = (Vec::new(), Vec::new());
     for shelf in shelves.iter() {
@@ -70,6 +73,10 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
     }
     if !sessions.is_empty() {
         print(&sessions, args.scope.all_projects)?;
+    }
+    if has_more {
+        let shown = format!("the newest {}, --limit 0 for all", args.limit);
+        table::print_lines([String::new(), shown])?;
     }
     told(damaged)
 }
@@ -133,14 +140,14 @@ fn print(sessions: &[(Session, Calls)], all_projects: bool) -> Outcome {
     ];
     let droppable = [
         "ended",
-        "continuity",
         "lasted",
+        "continuity",
         "state",
-        "project",
         "prompts",
-        "denied",
-        "failed",
+        "project",
         "calls",
+        "failed",
+        "denied",
         "started",
     ];
     let hidden = if all_projects { "" } else { "project" };

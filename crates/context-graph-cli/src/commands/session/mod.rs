@@ -156,6 +156,11 @@ impl Shelf {
         view.ok_or_else(|| Failure::session_not_found(session_id))
     }
 
+    /// Whether the session is here.
+    pub(crate) fn knows(&self, session_id: &str) -> Result<bool, Failure> {
+        Ok(self.sessions.view(self.store.as_ref(), session_id)?.is_some())
+    }
+
     /// The same for one of several: damage to its stored state is told, and the session is read from its records
     /// instead.
     pub(crate) fn view_of_many(&self, session_id: &str) -> Result<SessionView, Failure> {
@@ -201,6 +206,13 @@ impl Shelf {
             live.into_iter().map(|(id, _)| id).filter(|id| id.starts_with(wanted)).collect();
         if let Some(store) = &self.store {
             matching.extend(store.ids_beginning(wanted)?);
+        }
+        if matching.is_empty()
+            && let Some((session, number)) = wanted.rsplit_once(':')
+            && number.parse::<u64>().is_ok()
+        {
+            // An entry of the log stands for its session.
+            return self.find(Some(session));
         }
         if matching.is_empty() && Agent::of_session(wanted) == Agent::ClaudeCode {
             // Our id without the prefix, as the other agent shows it.

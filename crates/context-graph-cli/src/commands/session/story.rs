@@ -1,11 +1,11 @@
 //! One event of a session, as a line.
 
+use context_graph_core::audit::in_words;
 use context_graph_core::session::{DREAM_EVENT, Dream, EventRecord, EventsLost, dream_of, waiting_texts};
-use context_graph_events::claude_code::ExitReason;
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Value, json};
 
-use crate::summary::{NO_REASON, counted, duration};
+use crate::summary::{counted, duration};
 use crate::time;
 
 /// How much of a text is shown on a line.
@@ -67,10 +67,7 @@ fn subject(event: &Event) -> String {
         Event::SessionStart(p) => p.source.to_string(),
         Event::SessionEnd(p) => match p.duration_ms() {
             Some(ms) => format!("{} ({}) after {}", p.status(), p.reason, duration(ms)),
-            None if p.stated_status().is_none() && p.reason == ExitReason::Unspecified => {
-                NO_REASON.to_owned()
-            }
-            None => format!("{} ({})", p.status(), p.reason),
+            None => in_words("SessionEnd", &format!("{} ({})", p.status(), p.reason)).to_owned(),
         },
         Event::UserPromptSubmit(p) => short(&p.prompt),
         Event::PreToolUse(p) => call(&p.tool_name, p.get_command(), p.get_file_path()),

@@ -159,7 +159,10 @@ fn join(args: &JoinArgs, environment: &Environment) -> Outcome {
     };
     let share = share_of(environment);
     table::print_lines([
-        format!("joined the team {} as {}, with the machine {machine}", membership.team, membership.member),
+        format!(
+            "joined the team \u{201c}{}\u{201d} as {}, with the machine {machine}",
+            membership.team, membership.member
+        ),
         policy,
         format!("shared: {} (`team.share` in your config.toml)", word(share)),
         "`context-graph team push --dry-run` shows what would be sent; `maintain` sends it after sessions"

@@ -8,7 +8,6 @@ use super::EntryRow;
 pub(super) fn read(row: &Row<'_>, is_call: bool) -> rusqlite::Result<EntryRow> {
     let word = |at: usize| row.get::<_, Option<String>>(at);
     let name: String = row.get(11)?;
-    let subject = in_words(&name, word(7)?.unwrap_or_default());
     Ok(EntryRow {
         session: row.get(0)?,
         session_id: row.get(1)?,
@@ -17,7 +16,7 @@ pub(super) fn read(row: &Row<'_>, is_call: bool) -> rusqlite::Result<EntryRow> {
         agent_id: row.get(4)?,
         agent_kind: row.get(5)?,
         verdict: row.get(6)?,
-        subject,
+        subject: in_words(&name, &word(7)?.unwrap_or_default()).to_owned(),
         tool_use_id: word(8)?.filter(|_| is_call).unwrap_or_default(),
         place: row.get(9)?,
         last_seq: row.get(10)?,

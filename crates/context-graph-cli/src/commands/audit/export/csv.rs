@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use context_graph_core::audit::{Call, Entry, EventRuling, Happening};
+use context_graph_core::audit::{Call, Entry, EventRuling, Happening, in_words};
 use context_graph_events::agents::Agent;
 use serde_json::Value;
 
@@ -122,7 +122,7 @@ fn event_cells(row: &mut Row, happening: &Happening, payload: &str) {
     row.text(&happening.cwd);
     row.text(&happening.event);
     (0..3).for_each(|_| row.maybe(None));
-    row.text(&happening.subject);
+    row.text(in_words(&happening.event, &happening.subject));
     row.text(&happening.paths.join("\n"));
     row.ruling(happening.decided.as_ref());
     (0..5).for_each(|_| row.maybe(None));

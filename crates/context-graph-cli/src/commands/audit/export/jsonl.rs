@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use context_graph_core::audit::{Call, Entry, EventRuling, Evidence, Happening, Outcome, Part};
+use context_graph_core::audit::{Call, Entry, EventRuling, Evidence, Happening, Outcome, Part, in_words};
 use context_graph_events::agents::Agent;
 use serde::Serialize;
 use serde_json::Value;
@@ -165,7 +165,7 @@ fn event_fields<'a>(happening: &'a Happening, payload: &str) -> EventFields<'a> 
         permission_mode: happening.permission_mode.as_deref(),
         cwd: &happening.cwd,
         event: &happening.event,
-        subject: &happening.subject,
+        subject: in_words(&happening.event, &happening.subject),
         paths: &happening.paths,
         decided: happening.decided.as_ref(),
         took_us: happening.took_us,

@@ -1,6 +1,8 @@
 //! An entry as a page, for people.
 
-use context_graph_core::audit::{Agent, Call, Entry, EventRuling, Evidence, Happening, Outcome};
+use context_graph_core::audit::{
+    Agent, Call, Entry, EventRuling, Evidence, Happening, Outcome, in_words, strictness,
+};
 use context_graph_events::agents::Agent as Client;
 use serde_json::Value;
 
@@ -74,17 +76,24 @@ impl Page<'_> {
         if let Some(error) = &call.error {
             self.value("error", &Value::from(error.as_str()));
         }
+        if let Some(way_out) = way_out(call) {
+            self.lines.extend([String::new(), way_out]);
+        }
     }
 
     fn happening(&mut self, happening: &Happening) {
-        self.lines.push(format!("{} {}", happening.event, happening.subject).trim_end().to_owned());
+        self.lines.push(
+            format!("{} {}", happening.event, in_words(&happening.event, &happening.subject))
+                .trim_end()
+                .to_owned(),
+        );
         self.lines.push(String::new());
         self.line("folder", &happening.cwd);
         self.line("agent", &agent(&happening.agent));
         self.line("prompt", happening.prompt_id.as_deref().unwrap_or(""));
         self.line("permissions", happening.permission_mode.as_deref().unwrap_or(""));
         self.line("at", &time::local(happening.at_ms));
-        self.line("our hook", &microseconds(happening.took_us));
+        self.line("our hook", &microseconds(happening.took_us).unwrap_or_default());
         if let Some(decided) = &happening.decided {
             self.decided(decided);
         }
@@ -95,13 +104,14 @@ impl Page<'_> {
         self.lines.push(String::new());
         for part in &call.records {
             let after = u64::try_from(part.at_ms - call.at_ms).unwrap_or(0);
-            self.lines.push(format!(
-                "{:<12}{:<20} record {:<6} our hook {}",
+            let hook = microseconds(part.took_us).map(|took| format!("our hook {took}")).unwrap_or_default();
+            let line = format!(
+                "{:<12}{:<20} record {:<6} {hook}",
                 format!("+{}", summary::duration(after)),
                 part.event,
                 part.seq,
-                microseconds(part.took_us)
-            ));
+            );
+            self.lines.push(line.trim_end().to_owned());
         }
         if let Some(seq) = call.batch_seq {
             self.lines.push(format!("{:<12}{:<20} record {seq}", "", "PostToolBatch"));
@@ -171,12 +181,36 @@ fn agent(agent: &Agent) -> String {
 
 fn took(call: &Call) -> String {
     let client = call.duration_ms.map(|ms| format!("{} in the tool", summary::duration(ms)));
-    let ours = call.between_ms.map(|ms| format!("{} between our hooks", summary::duration(ms)));
+    // Of an imported call no hook told.
+    let is_seen = call.records.iter().any(|part| part.took_us > 0);
+    let between = if is_seen { "between our hooks" } else { "by its transcript" };
+    let ours = call.between_ms.map(|ms| format!("{} {between}", summary::duration(ms)));
     client.into_iter().chain(ours).collect::<Vec<_>>().join(", ")
 }
 
-fn microseconds(us: u32) -> String {
-    format!("{}.{} ms", us / 1000, us % 1000 / 100)
+/// How long a hook took; `None` if none ran.
+fn microseconds(us: u32) -> Option<String> {
+    (us > 0).then(|| format!("{}.{} ms", us / 1000, us % 1000 / 100))
+}
+
+/// Whether a rule wanted the user to be asked.
+fn was_asked(call: &Call) -> bool {
+    call.decided.iter().any(|decided| decided.verdict == "ask")
+}
+
+/// What to type if a call that a rule stopped is to be allowed.
+fn way_out(call: &Call) -> Option<String> {
+    let stopped = call.decided.iter().find(|decided| strictness(&decided.verdict) >= strictness("ask"))?;
+    let rules = &stopped.rules;
+    let is_allowed = |rule: &&String| rule.contains('/');
+    let rules: Vec<&str> = rules.iter().filter(is_allowed).map(String::as_str).collect();
+    (call.outcome == Outcome::Denied && !rules.is_empty()).then(|| {
+        format!(
+            "to allow it, type in a terminal: context-graph policy allow {} --call {}",
+            rules.join(" "),
+            call.tool_use_id
+        )
+    })
 }
 
 /// How we know the outcome, in words.
@@ -187,7 +221,10 @@ fn why(call: &Call) -> String {
         (Evidence::Result, _) => return format!("{client} told of the result"),
         (Evidence::Refusal, _) => return format!("{client} refused it"),
         (Evidence::Ruling, _) => "a rule decided so",
-        (Evidence::Batch, _) => "by what the model was told; no event of its own says so",
+        (Evidence::Batch, Outcome::Denied) if was_asked(call) => {
+            "it was asked about and nobody said yes, so it did not run"
+        }
+        (Evidence::Batch, _) => "so the model was told",
         (Evidence::AskedAgain, _) => "it was put off and asked for again, and has no answer yet",
         (Evidence::BrokenOff, _) if call.permission_asked => {
             "the turn was broken off while permission was asked for or after"

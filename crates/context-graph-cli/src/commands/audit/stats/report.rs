@@ -147,8 +147,11 @@ fn outcomes(counts: &Counts) -> String {
 
 /// A percentage with one decimal place.
 fn share(part: u64, whole: u64) -> String {
-    let thousandths = (part * 1000).checked_div(whole).unwrap_or(0);
-    format!("{}.{} %", thousandths / 10, thousandths % 10)
+    let thousandths = (part * 1000 + whole / 2).checked_div(whole).unwrap_or(0);
+    match part {
+        0 => "0".to_owned(),
+        _ => format!("{part} ({}.{} %)", thousandths / 10, thousandths % 10),
+    }
 }
 
 /// Microseconds as milliseconds with one decimal place.

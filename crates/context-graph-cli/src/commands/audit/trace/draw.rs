@@ -1,6 +1,6 @@
 //! A session's entries as lines of a timeline.
 
-use context_graph_core::audit::{Agent, Call, Entry};
+use context_graph_core::audit::{Agent, Call, Entry, in_words};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::lanes::{Cluster, Stretch, assign};
@@ -147,7 +147,12 @@ fn thing(entry: &Entry) -> Thing {
             stretch: Stretch { from: event.seq, to: event.seq },
             began_ms: event.at_ms,
             ended_ms: event.at_ms,
-            what: format!("{}{} {}", acting(&event.agent), event.event, event.subject),
+            what: format!(
+                "{}{} {}",
+                acting(&event.agent),
+                event.event,
+                in_words(&event.event, &event.subject)
+            ),
             ending: event.decided.as_ref().map(|decided| decided.verdict.clone()).unwrap_or_default(),
         },
     }

@@ -221,7 +221,7 @@ fn is_note(text: &str) -> bool {
 fn result(line: &Map<String, Value>, block: &Value, id: &str, name: &str, input: &Value) -> Value {
     let mut event = json!({"tool_name": name, "tool_input": input, "tool_use_id": id});
     let text = text_of(&block["content"]);
-    if block["is_error"] == true && is_refusal(&text) {
+    if block["is_error"] == true && was_refused(line, &text) {
         event["hook_event_name"] = json!("PermissionDenied");
         event["reason"] = json!(text);
     } else if block["is_error"] == true {
@@ -236,6 +236,16 @@ fn result(line: &Map<String, Value>, block: &Value, id: &str, name: &str, input:
         };
     }
     event
+}
+
+/// Whether the call was not run because a hook, a rule or the user said no. Newer clients note it beside the result; of older
+/// ones the text tells.
+fn was_refused(line: &Map<String, Value>, text: &str) -> bool {
+    let decision = line.get("permissionDecision").and_then(|noted| noted.get("decision")?.as_str());
+    match decision {
+        Some(decision) => decision == "reject",
+        None => line.contains_key("toolDenialKind") || is_refusal(text),
+    }
 }
 
 /// Whether the text in place of a result says that a hook, a rule or the user stopped the call.

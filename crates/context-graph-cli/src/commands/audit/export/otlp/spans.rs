@@ -1,6 +1,6 @@
 //! A session as spans.
 
-use context_graph_core::audit::{Call, Entry, EventRuling, Happening, Outcome};
+use context_graph_core::audit::{Call, Entry, EventRuling, Happening, Outcome, in_words};
 use context_graph_events::agents::Agent;
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ fn session_attributes(told: &Told, conversation: Attributes) -> Attributes {
 
 fn of_happening(happening: &Happening) -> SpanEvent {
     let attributes = Attributes::default()
-        .text("context_graph.subject", &happening.subject)
+        .text("context_graph.subject", in_words(&happening.event, &happening.subject))
         .list("context_graph.paths", &happening.paths)
         .maybe("context_graph.permission_mode", happening.permission_mode.as_deref())
         .number("context_graph.seq", Some(happening.seq))
