@@ -13,7 +13,7 @@ use crate::decision::{Decision, Verdict};
 
 /// The reply for a settled decision ([`crate::legality::settle`]). Context parts are joined by a line break, or
 /// by a blank line if the event expects paragraphs.
-#[expect(clippy::too_many_lines, reason = "a table: one arm an event")]
+#[expect(clippy::too_many_lines, reason = "a table: one arm per event")]
 pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
     let reason = decision.reason();
     let context = joined(decision, "\n");
@@ -128,7 +128,19 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
         EventName::SubagentStart => informed!(SubagentStartReply::none()).into_body(),
         EventName::Notification => informed!(NotificationReply::none()).into_body(),
         EventName::PostModelSwitch => informed!(PostModelSwitchReply::none()).into_body(),
-        _ => ReplyBody::Fields(Map::new()),
+        // No decision is written for these.
+        EventName::SessionEnd
+        | EventName::StopFailure
+        | EventName::PermissionDenied
+        | EventName::TeammateIdle
+        | EventName::ConfigChange
+        | EventName::WorktreeCreate
+        | EventName::WorktreeRemove
+        | EventName::InstructionsLoaded
+        | EventName::CwdChanged
+        | EventName::FileChanged
+        | EventName::DirectoryAdded
+        | EventName::MessageDisplay => ReplyBody::Fields(Map::new()),
     }
 }
 
