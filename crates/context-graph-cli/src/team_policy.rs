@@ -1,8 +1,8 @@
 //! The policy of the user's team on this machine. `team pull` checks its signature and puts it in the user's own folder;
 //! a hook reads it as it reads the user's own file.
 //!
-//! Which policy is in force stands in the note behind the user's secret, by its hash. Every hook reads the secret anyway, so
-//! where no team was joined this costs nothing, and a policy that was removed or changed is noticed.
+//! The hash of the policy in force is stored after the user's secret, in the same file. Every hook reads the secret
+//! anyway, so without a team this costs nothing, and a policy that was removed or changed is noticed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use context_graph_policy::rego::{self, PolicyFile};
 use context_graph_policy::rules::{PolicyText, TeamSource, Text};
+use context_graph_server::policy::SIGNATURE;
 use context_graph_storage::safe_open::{read_own, read_regular};
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +21,8 @@ use crate::{Environment, trust};
 const FORMAT: u32 = 1;
 /// The largest bundle, in bytes.
 pub(crate) const MAX: u64 = 2 << 20;
-/// The signature in front of a bundle, in bytes.
-pub(crate) const SIGNATURE: usize = 64;
-/// What the team's files are called in messages: the path of one of them comes behind it.
+
+/// The prefix of the team's files in messages, before the path.
 pub(crate) const TEAM: &str = "team:";
 /// The membership's file in the user's own folder.
 pub(crate) const MEMBERSHIP: &str = "team.json";
@@ -41,7 +41,7 @@ pub(crate) struct Bundle {
 }
 
 impl Bundle {
-    /// The policy in a folder. Anything in it that would not be published is refused: nobody should believe that it is.
+    /// The policy in a folder. Other files in the folder are an error, so that nobody thinks they are published.
     pub(crate) fn of_folder(
         folder: &Path,
         team: &str,
@@ -122,15 +122,15 @@ fn named_file() -> PathBuf {
     PathBuf::from(format!("{TEAM}{FILE}"))
 }
 
-/// The team's policy, as rules are made of it.
+/// The team's policy in the form that `Rules` needs.
 #[derive(Debug)]
 pub(crate) struct TeamPolicy {
     path: PathBuf,
-    /// The text of its policy file; an error where the policy cannot be used.
+    /// The text of its policy file; an error if the policy cannot be used.
     pub(crate) policy: Text,
     /// Its policies in Rego.
     pub(crate) policies: Vec<PolicyFile>,
-    /// Which it is, where it can be used.
+    /// Its number, if it can be used.
     pub(crate) number: Option<u64>,
 }
 
@@ -142,7 +142,7 @@ impl TeamPolicy {
             Ok([]) => return None,
             Ok(note) => Note::read(note),
             Err(error) => {
-                // Where the secret is not there, or cannot be used, there may be a team all the same.
+                // The secret is missing or cannot be used; the user may still be in a team.
                 user.path().join(MEMBERSHIP).symlink_metadata().ok()?;
                 if error.kind() == io::ErrorKind::NotFound {
                     let _ = user.set_note(&Note::Lost.bytes());
@@ -190,10 +190,10 @@ pub(crate) fn file_name(hash: &[u8; 32]) -> String {
     format!("{FILES}{}", context_graph_storage::hex::hex(&hash[..16]))
 }
 
-/// How the names of such files begin.
+/// The prefix of the names of such files.
 pub(crate) const FILES: &str = "team-policy-";
 
-/// What the note behind the user's secret says.
+/// What is stored after the user's secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Note {
     /// A team was joined that has no policy.

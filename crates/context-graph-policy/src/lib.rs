@@ -9,9 +9,10 @@
 //! - [`rules`]: the rules of a project, built from all of these.
 //! - [`trust`]: what counts of a project's files before the user has trusted them.
 //!
-//! Nothing here reads the environment or the clock or starts a process. The caller passes the texts of policy
-//! files ([`rules::Sources`]) and provides what only a process can do ([`rules::Host`]). The file system is an
-//! argument. It is asked for names and links, and for a file's content only to see which files a patch or an
+//! Nothing here reads the environment or starts a process. The caller passes the texts of policy files
+//! ([`rules::Sources`]) and provides what only a process can do ([`rules::Host`]). Only [`rego`] measures time, for
+//! its limits, and lists the policy folder; the caller passes the function that opens a file. Effects see the file
+//! system through [`FileSystem`]: names and links, and a file's content only to find out which files a patch or an
 //! archive would change.
 
 pub mod config;
@@ -34,7 +35,7 @@ use serde_json::Value;
 
 pub use config::{OnError, PolicyConfig};
 pub use decision::{Decision, Finding, Severity, Verdict};
-pub use effects::{Effects, FileSystem, ListedFileSystem, RealFileSystem};
+pub use effects::{Effects, FileSystem, InputError, ListedFileSystem, RealFileSystem};
 pub use reply::reply;
 
 /// The surroundings of a decision.
@@ -48,14 +49,6 @@ pub struct Context<'a> {
     pub cwd: &'a str,
     /// For looking up links and names.
     pub fs: &'a dyn FileSystem,
-}
-
-/// Why deciding failed. [`OnError`] turns this into a decision.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DecideError {
-    /// The tool's input lacks a field that the guards need.
-    #[error(transparent)]
-    Input(#[from] effects::InputError),
 }
 
 /// The built-in guards with their configuration.
@@ -107,21 +100,15 @@ impl Guards {
         }
     }
 
-    /// What a tool call would do.
-    pub fn effects(&self, tool: &str, input: &Value, ctx: &Context<'_>) -> Result<Effects, DecideError> {
+    /// What a tool call would do. [`OnError`] turns an error into a decision.
+    pub fn effects(&self, tool: &str, input: &Value, ctx: &Context<'_>) -> Result<Effects, InputError> {
         let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
         // Rules name paths below the roots as written, and a root may be reached through a link.
         let roots = Roots::new(ctx.project, ctx.home, ctx.fs);
         let cwd = roots.folder(ctx.cwd);
         let cwd = cwd.as_deref().unwrap_or(ctx.cwd);
-        let mut effects = effects::of_tool_call(
-            tool,
-            input,
-            cwd,
-            ctx.project,
-            places,
-            programs::Known::with(&self.config.programs),
-        )?;
+        let known = programs::Known::with(&self.config.programs);
+        let mut effects = effects::of_tool_call(tool, input, cwd, ctx.project, places, known)?;
         for effect in &mut effects.paths {
             roots.add_written(&mut effect.target);
         }

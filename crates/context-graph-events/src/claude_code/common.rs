@@ -93,11 +93,6 @@ macro_rules! schema_one {
 }
 
 impl CommonEventData {
-    /// Whether this is a subagent and not the main thread.
-    pub fn is_subagent(&self) -> bool {
-        self.agent_id.is_some()
-    }
-
     pub(crate) fn take(fields: &mut Fields) -> Result<Self, DecodeError> {
         let mut common = Self::default();
         common_fields!(take_one, fields, common);

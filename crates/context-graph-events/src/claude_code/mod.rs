@@ -61,7 +61,7 @@ macro_rules! events {
         $( mod $module; )*
         $( pub use $module::*; )*
 
-        /// The 33 events of the client, in its own order.
+        /// All events of the client, in its own order.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventName {
             $( #[doc = concat!("See [`", stringify!($payload), "`].")] $event, )*

@@ -45,13 +45,6 @@ payload! {
     }
 }
 
-impl PreModelSwitchPayload {
-    /// Whether the switch discards a warm prompt cache.
-    pub fn loses_warm_cache(&self) -> bool {
-        self.prompt_cache_warm && self.from_model != self.to_model
-    }
-}
-
 reply! {
     /// The possible replies before the model changes.
     PreModelSwitchReply to PreModelSwitch {

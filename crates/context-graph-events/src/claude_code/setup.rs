@@ -20,13 +20,6 @@ payload! {
     }
 }
 
-impl SetupPayload {
-    /// Whether this is the first set-up.
-    pub fn is_init(&self) -> bool {
-        self.trigger == SetupTrigger::Init
-    }
-}
-
 reply! {
     /// The possible replies at set-up.
     SetupReply to Setup {

@@ -44,13 +44,6 @@ payload! {
     }
 }
 
-impl StopFailurePayload {
-    /// Whether a later retry may help.
-    pub fn is_transient(&self) -> bool {
-        matches!(self.error, ApiErrorKind::RateLimit | ApiErrorKind::Overloaded | ApiErrorKind::ServerError)
-    }
-}
-
 reply! {
     /// No reply is possible to a failed turn.
     StopFailureReply to StopFailure { verbs: [], top: [], specific: [], shared: [], }

@@ -12,13 +12,6 @@ payload! {
     }
 }
 
-impl SubagentStartPayload {
-    /// Whether it is of this kind.
-    pub fn is_agent_type(&self, name: &str) -> bool {
-        self.agent_type == name
-    }
-}
-
 reply! {
     /// The possible replies to a starting subagent.
     SubagentStartReply to SubagentStart {

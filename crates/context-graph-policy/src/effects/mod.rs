@@ -25,6 +25,7 @@ pub(crate) use scripts::of_script;
 pub use text::{Origin, Piece, Text};
 pub use tools::InputError;
 pub(crate) use tools::of_tool_call;
+pub(crate) use tools::runs_commands;
 
 /// How a path is touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

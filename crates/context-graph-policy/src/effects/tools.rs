@@ -97,14 +97,17 @@ pub(crate) fn of_tool_call<'a>(
 }
 
 /// Whether a tool of the client runs commands.
-fn runs_commands(tool: &str) -> bool {
+pub(crate) fn runs_commands(tool: &str) -> bool {
     matches!(tool, "Bash" | "bash" | "Monitor" | "PowerShell" | "powershell")
 }
 
 /// The required field of a tool of the client.
 fn needed(tool: &str) -> Option<&'static str> {
+    if runs_commands(tool) {
+        return Some("command");
+    }
     Some(match tool {
-        "Bash" | "bash" | "Monitor" | "PowerShell" | "powershell" | "apply_patch" => "command",
+        "apply_patch" => "command",
         "Read" | "Write" | "Edit" | "MultiEdit" => "file_path",
         "NotebookRead" | "NotebookEdit" => "notebook_path",
         "WebFetch" => "url",

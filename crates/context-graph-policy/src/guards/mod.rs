@@ -32,7 +32,7 @@ use serde_json::Value;
 use crate::config::{GuardVerdict, PolicyConfig};
 use crate::decision::{Decision, Severity, Verdict};
 use crate::effects::path::{Roots, follow};
-use crate::effects::{Effects, Origin, Piece, Run};
+use crate::effects::{Effects, Origin, Piece, Run, runs_commands};
 use crate::programs::{Invocation, Known};
 use crate::{Context, config};
 
@@ -140,12 +140,8 @@ pub(crate) fn check(
     input: &Value,
     effects: &Effects,
 ) -> Decision {
-    let command = match tool {
-        "Bash" | "bash" | "Monitor" | "PowerShell" | "powershell" => {
-            input.get("command").and_then(Value::as_str).unwrap_or("").trim()
-        }
-        _ => "",
-    };
+    let command = input.get("command").and_then(Value::as_str).filter(|_| runs_commands(tool));
+    let command = command.unwrap_or("").trim();
     let known = Known::with(&config.programs);
     let calls = effects.runs.iter().map(|run| known.read(run)).filter(|call| !call.only_informs()).collect();
     let case = Case { effects, ctx, config, command, known, calls };
