@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-/// Exit codes, the same for every command. The client blocks an action on 2, so nothing but corruption uses it.
+/// Exit codes, the same for every command. Claude Code blocks an action on 2, so no error but damaged data may use
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitStatus {
@@ -10,8 +11,8 @@ pub enum ExitStatus {
     Success = 0,
     /// It did not: bad input, bad usage, a timeout, a failing store, a bug.
     Error = 1,
-    /// Stored data is damaged. Also: a call is denied, for agents that go by exit codes.
-    Corruption = 2,
+    /// Stored data is damaged; or, in a reply to an agent that goes by exit codes, the call is denied.
+    DamageOrDenial = 2,
 }
 
 impl From<ExitStatus> for ExitCode {

@@ -106,7 +106,7 @@ impl Failure {
             terminal::print(visible(&format!("{}\n", self.as_json())).as_bytes());
         }
         match self.code {
-            ErrorCode::Corruption => ExitStatus::Corruption,
+            ErrorCode::Corruption => ExitStatus::DamageOrDenial,
             _ => ExitStatus::Error,
         }
     }

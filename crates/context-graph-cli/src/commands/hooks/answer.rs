@@ -277,7 +277,7 @@ pub(super) fn give_theirs(reply: &Reply) -> ExitStatus {
     terminal::note(&reply.stderr);
     match reply.exit {
         0 => ExitStatus::Success,
-        2 => ExitStatus::Corruption,
+        2 => ExitStatus::DamageOrDenial,
         _ => ExitStatus::Error,
     }
 }

@@ -71,12 +71,14 @@ impl ErrorCode {
             }
             Self::Validation => "correct the field and send the event again",
             Self::Usage => "run `context-graph hooks --help`",
-            Self::Timeout => "see what holds the process up: a closed pipe or a locked store",
+            Self::Timeout => "find out what blocks the process: a closed pipe or a locked store",
             Self::SessionNotFound => "run `context-graph hooks session-start` first",
             Self::CallNotFound => "`context-graph audit log` shows the calls there are",
-            Self::Storage => "see that the project's .context-graph folder is writable and the disk has room",
+            Self::Storage => {
+                "make sure that you can write to the project's .context-graph folder and that the disk has room"
+            }
             Self::Corruption => {
-                "what is damaged is kept there and the next event goes on; `context-graph audit verify` says more"
+                "damaged data is kept aside; the next event works; `context-graph audit verify` says more"
             }
             Self::Policy => "`context-graph policy check` names the policy",
             Self::Crisis => "`context-graph consciousness explain` says what pulled away from the purpose",
@@ -133,7 +135,7 @@ pub enum HookError {
     #[error("{0}")]
     Usage(String),
     /// A policy needed more memory or stack than there is.
-    #[error("a policy brought the process down: it needs more memory or calls deeper than there is room for")]
+    #[error("a policy used too much memory or stack")]
     Policy,
     /// Memory, stack or processor time ran out, because of a limit or of the machine.
     #[error("{}", OUT_OF_RESOURCES)]
@@ -208,7 +210,7 @@ impl HookError {
     /// How the process ends.
     pub const fn exit_status(&self) -> ExitStatus {
         match self.error_code() {
-            ErrorCode::Corruption => ExitStatus::Corruption,
+            ErrorCode::Corruption => ExitStatus::DamageOrDenial,
             _ => ExitStatus::Error,
         }
     }

@@ -1,8 +1,8 @@
 //! `context-graph hooks …`: one event in, one answer out.
 //!
-//! Every hook goes the same way, and this file shows it: `read` the event, decide about it (`decide`), record
-//! it (`remember`), and answer it (`answer`). Exit codes: 0 success, 1 error, 2 damaged data. The client
-//! would take any other 2 for a refusal.
+//! Every hook goes the same way, and this file shows it: `read` the event, decide about it (`decide`), record it
+//! (`remember`), and answer it (`answer`). Exit codes: 0 success, 1 error, 2 damaged data. Claude Code blocks what it
+//! was about to do on 2, so no other error uses it; agents that go by exit codes get 2 for a denial, too.
 
 pub mod answer;
 pub mod args;

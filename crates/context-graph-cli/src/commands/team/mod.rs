@@ -36,8 +36,8 @@ pub(crate) enum TeamCommands {
 
 /// Join a team with an invitation
 ///
-/// A key of this machine's own is made, and its public half is given to the server. From then on sessions are pushed by
-/// `maintain`, after they have ended, as far as `team.share` says.
+/// This machine gets its own key, and the public half is given to the server. From then on sessions are pushed by
+/// `maintain`, after they have ended, as `team.share` allows.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  context-graph team join https://graph.example --invitation invite_…")]
 pub(crate) struct JoinArgs {
@@ -48,7 +48,7 @@ pub(crate) struct JoinArgs {
     #[arg(long, value_name = "TEXT")]
     invitation: String,
 
-    /// What this machine is called there [default: the host's name]
+    /// The name of this machine there [default: the host's name]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
 
@@ -77,8 +77,9 @@ pub(crate) struct PushArgs {
 
 /// Fetch the team's policy
 ///
-/// It is checked against the key that was told at joining, and is in force from then on, in every project: neither you nor a
-/// project can loosen what it says. One that cannot be used is refused, and the last good one stays. `maintain` does this too.
+/// It is checked against the key received when joining, and is in force from then on, in every project: neither you
+/// nor a project can loosen what it says. One that cannot be used is refused, and the last good one stays. `maintain`
+/// does this too.
 #[derive(Debug, Args)]
 pub(crate) struct PullArgs {
     /// Answer in JSON
@@ -171,9 +172,10 @@ fn join(args: &JoinArgs, environment: &Environment) -> Outcome {
 }
 
 fn host_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname")
-        .or_else(|_| std::fs::read_to_string("/etc/hostname"));
-    let name = name.unwrap_or_default().trim().to_owned();
+    #[cfg(unix)]
+    let name = rustix::system::uname().nodename().to_string_lossy().trim().to_owned();
+    #[cfg(not(unix))]
+    let name = String::new();
     if name.is_empty() { "machine".to_owned() } else { name }
 }
 
