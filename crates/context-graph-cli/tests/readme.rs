@@ -6,6 +6,7 @@ mod common;
 use std::path::Path;
 
 use common::Place;
+use context_graph_settings::AgentClient;
 
 fn page(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).unwrap()
@@ -54,6 +55,58 @@ fn every_verb_in_the_table_is_one_that_there_is() {
         let args: Vec<&str> = verb.iter().map(String::as_str).chain(["--help"]).collect();
         assert_eq!(place.run(&args).code, 0, "{verb:?}");
     }
+}
+
+/// The subcommands that the help of a command lists.
+fn subcommands(place: &Place, command: &str) -> Vec<String> {
+    let help = place.run(&[command, "--help"]).stdout;
+    let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names = list
+        .lines()
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn a_row_of_the_table_has_every_subcommand() {
+    let (place, readme) = (Place::new(), page("README.md"));
+    for command in ["team", "audit", "session", "consciousness"] {
+        let row = readme.lines().find(|line| line.starts_with(&format!("| `{command} "))).unwrap();
+        for name in subcommands(&place, command) {
+            assert!(
+                row.contains(&format!("`{name}`")) || row.contains(&format!("`{command} {name}`")),
+                "{command} {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_other_agents_are_counted_and_named_as_they_are() {
+    let readme = page("README.md");
+    let names: Vec<&str> = AgentClient::all().map(|client| client.agent.name()).collect();
+    assert!(readme.contains(&format!("init --agent {}`", names.join(","))), "{names:?}");
+    assert_eq!(names.len(), 10, "the word below");
+    for page in [readme, page("docs/README.md")] {
+        assert!(page.contains("and of ten other coding agents"));
+    }
+}
+
+#[test]
+fn the_guide_for_a_new_agent_names_files_that_there_are() {
+    let guide = page("CONTRIBUTING.md");
+    let part = guide.split("## Adding an agent").nth(1).unwrap().split("\n## ").next().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let paths = part.split('`').skip(1).step_by(2).filter(|text| text.contains('/') && !text.contains('<'));
+    let mut known = 0;
+    for path in paths {
+        let places =
+            ["", "crates/context-graph-events/", "crates/context-graph-"].map(|base| format!("{base}{path}"));
+        assert!(places.iter().any(|place| root.join(place).exists()), "{path}");
+        known += 1;
+    }
+    assert!(known > 10, "{known}");
 }
 
 #[test]
