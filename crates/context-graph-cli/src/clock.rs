@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Milliseconds since 1970, UTC.
-#[expect(clippy::disallowed_methods, reason = "this is the place")]
+#[expect(clippy::disallowed_methods, reason = "only this file reads the clock")]
 pub(crate) fn now_ms() -> i64 {
     chrono::Utc::now().timestamp_millis()
 }

@@ -31,7 +31,7 @@ pub(crate) struct Config {
     pub(crate) team: Team,
 }
 
-/// What a team that you have joined is told.
+/// What is sent to your team.
 #[derive(Debug, Clone, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Team {
@@ -59,18 +59,18 @@ pub(crate) struct Storage {
     pub(crate) sync: Sync,
 }
 
-/// When the disk is waited for.
+/// When data is synced to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Sync {
     /// At turns, compactions, starts and ends.
     #[default]
     Turns,
-    /// At every event: slower, and a power cut costs nothing.
+    /// After every event: slower, but safe in a power cut.
     EveryEvent,
 }
 
-/// How a session is judged.
+/// How a session is measured.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Continuity {
@@ -86,7 +86,7 @@ impl Default for Continuity {
     }
 }
 
-/// How the record is secured.
+/// How the records are secured.
 #[derive(Debug, Clone, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Audit {
@@ -94,7 +94,7 @@ pub(crate) struct Audit {
     pub(crate) heads_file: String,
 }
 
-/// How much is kept. What is over it is removed after a session, when no hook waits.
+/// How much is kept. What exceeds it is removed after a session, while no hook waits.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Retention {
@@ -115,7 +115,7 @@ impl Default for Retention {
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the file")]
 pub(crate) struct Inject {
-    /// Anything at all.
+    /// Whether anything is added at all.
     pub(crate) enabled: bool,
     /// At most this many characters at a time.
     #[serde(deserialize_with = "characters")]
@@ -125,7 +125,7 @@ pub(crate) struct Inject {
     #[serde(deserialize_with = "share")]
     #[schemars(range(min = 0, max = 1))]
     pub(crate) hint_below: f32,
-    /// At the start of a session: what the one before came to.
+    /// At the start of a session: a summary of the previous one.
     pub(crate) session_start: bool,
     /// After compaction: what it lost.
     pub(crate) after_compaction: bool,
@@ -259,7 +259,7 @@ pub fn schema() -> Value {
 
 /// A configuration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {problem}; the defaults are used until it is mended", .path.display())]
+#[error("{}: {problem}; the defaults are used until it is fixed", .path.display())]
 pub(crate) struct ConfigError {
     path: PathBuf,
     problem: String,

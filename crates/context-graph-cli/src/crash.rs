@@ -36,7 +36,7 @@ pub(crate) fn with_second_stack(work: &mut dyn FnMut()) {
 #[cfg(unix)]
 #[expect(
     unsafe_code,
-    reason = "second stacks are only to be had from libc, and a handler finds its answer by a pointer"
+    reason = "second stacks are only available through libc, and a handler finds its answer by a pointer"
 )]
 mod imp {
     use std::borrow::Cow;

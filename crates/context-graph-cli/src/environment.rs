@@ -40,7 +40,7 @@ pub struct Environment {
 
 impl Environment {
     /// Reads the environment of this process.
-    #[expect(clippy::disallowed_methods, reason = "this is the place")]
+    #[expect(clippy::disallowed_methods, reason = "only this file reads the environment")]
     pub fn of_this_process() -> Self {
         let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let named = path("HOME").or_else(|| path("USERPROFILE"));
@@ -72,7 +72,7 @@ impl Environment {
     /// Where the client keeps the user's settings, plugins and transcripts.
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the place; a hook has no need to know, so it does not ask"
+        reason = "only this file reads the environment; hooks do not call this"
     )]
     pub fn client_folder(&self) -> PathBuf {
         let named = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty());
@@ -82,7 +82,7 @@ impl Environment {
     /// Where another agent keeps its user's settings.
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the place; a hook has no need to know, so it does not ask"
+        reason = "only this file reads the environment; hooks do not call this"
     )]
     pub(crate) fn agent_folder(&self, client: &AgentClient) -> PathBuf {
         let named = client.variable.and_then(|(name, below)| {
@@ -101,7 +101,7 @@ impl Environment {
     }
 
     /// The session for which the client started this process, if it says so.
-    #[expect(clippy::disallowed_methods, reason = "this is the place; only a prompt has a need to know")]
+    #[expect(clippy::disallowed_methods, reason = "only prompts and unreadable events need this")]
     pub(crate) fn client_session() -> Option<String> {
         std::env::var_os("CLAUDE_CODE_SESSION_ID")?.into_string().ok().filter(|id| !id.is_empty())
     }
@@ -114,7 +114,7 @@ impl Environment {
     /// The folders of `PATH`.
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the place; a hook has no need to know, so it does not ask"
+        reason = "only this file reads the environment; hooks do not call this"
     )]
     pub(crate) fn search_path() -> Vec<PathBuf> {
         std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
@@ -234,7 +234,7 @@ impl Environment {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the place")]
+#[expect(clippy::disallowed_methods, reason = "only this file reads the environment")]
 fn variable(name: &str) -> Option<String> {
     std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
 }

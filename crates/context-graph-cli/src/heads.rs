@@ -83,10 +83,10 @@ pub(crate) fn append(
     let mut opened = options.open(file)?;
     let mut first = [0; BEGINNING.len()];
     if !opened.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     if opened.read(&mut first)? > 0 && first != BEGINNING {
-        return Err(io::Error::other("it holds something else; name a file of its own"));
+        return Err(io::Error::other("it contains something else; name another file"));
     }
     // A single write, so that lines of several processes do not mix.
     opened.write_all(&line).map(|()| Some(seq))

@@ -247,13 +247,15 @@ impl SettingsFile {
         kept.map_err(|error| {
             let path = self.memory.join(name);
             Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-                .with_next_step("nothing was changed; see that this is a folder of yours, and no link")
+                .with_next_step(
+                    "nothing was changed; make sure that this is a folder of yours, and not a link",
+                )
         })
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Failure {
         Failure::new(ErrorCode::Storage, format!("cannot {what} {}: {error}", self.path.display()))
-            .with_next_step("nothing was changed; see that the file and its folder are writable for you")
+            .with_next_step("nothing was changed; make sure that you can write to the file and its folder")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Unix signals: how a handler is set, and how it ends the process with an answer.
 #![cfg(unix)]
-#![expect(unsafe_code, reason = "signal handlers are only to be had from libc")]
+#![expect(unsafe_code, reason = "signal handlers are only available through libc")]
 
 use libc::c_int;
 

@@ -20,7 +20,9 @@ pub(crate) fn parse(text: &str, now_ms: i64) -> Result<i64, String> {
         .and_then(|naive| Local.from_local_datetime(&naive).earliest())
         .map(|moment| moment.timestamp_millis())
         .ok_or_else(|| {
-            format!("`{text}` is no time: write a span (2h, 3d), a date (2026-11-01) or 2026-11-01T10:00:00Z")
+            format!(
+                "`{text}` is not a time: write a span (2h, 3d), a date (2026-11-01) or 2026-11-01T10:00:00Z"
+            )
         })
 }
 

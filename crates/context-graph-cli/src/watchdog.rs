@@ -117,7 +117,7 @@ pub(crate) fn disarm() {
 #[cfg(unix)]
 #[expect(
     unsafe_code,
-    reason = "timers are only to be had from libc, and a handler finds its answer by a pointer"
+    reason = "timers are only available through libc, and a handler finds its answer by a pointer"
 )]
 mod imp {
     use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};

@@ -64,7 +64,7 @@ fn the_log_names_the_client_and_can_be_asked_for_one() {
 fn a_call_a_session_and_the_counts_name_it() {
     let place = two_clients();
     let call = place.run(&["audit", "show", "u-c1"]).stdout;
-    assert!(call.contains("client      Codex") && call.contains("Codex told of the result"), "{call}");
+    assert!(call.contains("client      Codex") && call.contains("Codex reported the result"), "{call}");
     assert!(place.run(&["session", "show", CODEX]).stdout.contains("Codex"));
     let stats = place.run(&["audit", "stats"]).stdout;
     assert!(stats.contains("by agent"), "{stats}");

@@ -320,7 +320,7 @@ fn slips_on_the_command_line_are_named() {
         (&["--event", "userpromptsubmit"][..], "write `UserPromptSubmit`"),
         (&["--verdict", "denied"], "no verdict is called `denied`"),
         (&["--outcome", "ok"], "it is one of success, failure"),
-        (&["--since", "soon"], "`soon` is no time"),
+        (&["--since", "soon"], "`soon` is not a time"),
         (&["--session", "nobody"], "no session `nobody`"),
     ] {
         let run = place.run(&[&["audit", "log"], args].concat());

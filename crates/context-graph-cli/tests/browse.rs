@@ -45,7 +45,7 @@ fn a_call_is_found_copied_and_opened() {
     screen.expect("quit").press("/hello\ry");
     // `s1:3`, which the terminal puts on the clipboard.
     screen.expect("\x1b]52;c;czE6Mw==").expect("copied");
-    screen.press("\r").expect("Claude Code told of the result$").press("q");
+    screen.press("\r").expect("Claude Code reported the result$").press("q");
     let run = screen.end();
     assert_eq!(run.code, 0, "{run:?}");
     is_left_clean(&run.stdout);

@@ -251,9 +251,9 @@ const FAULTS: &[Fault] = &[
     ("nothing registered", |p| std::fs::write(p.settings(), "{}").unwrap(),
         "broken", "not installed", "context-graph init"),
     ("settings are not JSON", |p| std::fs::write(p.settings(), "{ \"hooks\": // x\n }").unwrap(),
-        "broken", "cannot be used", "mend"),
+        "broken", "cannot be used", "correct"),
     ("hooks is a list", |p| p.edit(|it| it["hooks"] = json!([])),
-        "broken", "is no object", "context-graph init"),
+        "broken", "is not an object", "context-graph init"),
     ("the program is gone", |p| p.run_instead(Path::new("/nowhere/context-graph")),
         "broken", "is not there", "context-graph init"),
     ("the program is not on the PATH", |p| p.run_instead(Path::new("context-graph")),
@@ -298,9 +298,9 @@ const FAULTS: &[Fault] = &[
     ("WorktreeCreate", |p| p.edit(|it| it["hooks"]["WorktreeCreate"] = it["hooks"]["Stop"].clone()),
         "broken", "takes the place of git", "take the entry out"),
     ("a timeout of nothing", |p| p.edit_guard(|it| it["timeout"] = json!(0)),
-        "broken", "no positive number", "context-graph init"),
+        "broken", "not a positive number", "context-graph init"),
     ("a timeout in words", |p| p.edit_guard(|it| it["timeout"] = json!("5")),
-        "broken", "no positive number", "context-graph init"),
+        "broken", "not a positive number", "context-graph init"),
     ("the guard fails open", |p| p.edit_guard(|it| { it.as_object_mut().unwrap().remove("onFailure"); }),
         "broken", "onFailure", "context-graph init"),
     ("the guard is not waited for", |p| p.edit_guard(|it| it["async"] = json!(true)),
@@ -374,7 +374,7 @@ const FAULTS: &[Fault] = &[
             "[guards.\"destructive-files\"]\nverdict = \"ask\"\nreason = \"a test\"\n");
     }, "warning", "is not denied", "policy explain"),
     ("a configuration with a mistake", |p| { p.write(".context-graph/config.toml", "[inject]\nenabld = true\n"); },
-        "broken", "enabld", "mend"),
+        "broken", "enabld", "correct"),
     ("a state folder that others can read", |p| {
         std::fs::set_permissions(p.project().join(".context-graph"), std::fs::Permissions::from_mode(0o755)).unwrap();
     }, "warning", "open to others", "chmod 700"),

@@ -135,7 +135,7 @@ fn a_project_that_is_not_there_is_a_slip() {
     for verb in [&["session", "list"][..], &["audit", "log"], &["policy", "list"], &["config", "show"]] {
         let run = place.run(&[verb, &["--project", "/nonexistent"]].concat());
         assert!(run.code == 1 && run.stdout.is_empty(), "{verb:?}: {run:?}");
-        assert!(run.stderr.contains("no such folder; name"), "{verb:?}: {run:?}");
+        assert!(run.stderr.contains("no such folder; give"), "{verb:?}: {run:?}");
     }
 }
 
@@ -180,7 +180,7 @@ fn a_project_that_is_named_is_named_in_the_next_steps_and_must_be_there() {
     assert!(run.stdout.contains("`context-graph uninstall sub`"), "{run:?}");
     for verb in ["init", "uninstall", "doctor"] {
         let run = place.run(&[verb, "nowhere"]);
-        assert!(run.code == 1 && run.stderr.contains("nowhere is no folder"), "{verb}: {run:?}");
+        assert!(run.code == 1 && run.stderr.contains("nowhere is not a folder"), "{verb}: {run:?}");
     }
 }
 

@@ -278,7 +278,8 @@ fn what_is_not_enforced_is_said_until_it_is() {
 fn a_record_that_cannot_be_used_is_a_problem() {
     let place = imported("by_agent", &[]);
     let record = place.project().join(".context-graph/policies/not-enforced.json");
-    for (text, why) in [("{", "no record"), (r#"{"version": 2, "not_enforced": []}"#, "newest known")] {
+    for (text, why) in [("{", "not a valid list"), (r#"{"version": 2, "not_enforced": []}"#, "newest known")]
+    {
         fs::write(&record, text).unwrap();
         let check = place.run(&["policy", "check"]);
         assert!(check.code == 1 && check.stdout.contains(why), "{check:?}");

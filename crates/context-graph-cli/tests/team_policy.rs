@@ -112,7 +112,7 @@ fn what_the_team_closes_stays_closed_whatever_user_and_project_say() {
 
     let refused =
         ada.run(&["policy", "allow", "destructive-git/reset-hard", "--command", "git reset --hard", "--yes"]);
-    assert!(refused.code != 0 && refused.stderr.contains("your team's policy holds"), "{refused:?}");
+    assert!(refused.code != 0 && refused.stderr.contains("your team's policy sets"), "{refused:?}");
     let listed: Value = serde_json::from_str(&ok(ada.run(&["policy", "list", "--json"]))).unwrap();
     let from = |rule: &str| {
         let found = listed.as_array().unwrap().iter().find(|row| row["rule"] == rule);
@@ -171,7 +171,7 @@ fn a_policy_that_is_older_altered_or_of_another_key_is_refused_and_the_last_good
             [],
         )
         .unwrap();
-    refused("its signature is not that of the key");
+    refused("its signature is not by the key");
     database.execute("DELETE FROM policies", []).unwrap();
     refused("the server has none any more");
     let other = host.home().join("other.key");

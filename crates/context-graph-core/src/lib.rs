@@ -1,9 +1,9 @@
-//! The session as a pure fold over its events.
+//! The session as a value, computed from its events.
 //!
-//! A session is a value. A function takes this value and an event and returns the next value. So everything
-//! here can be replayed, and gives the same bits on every machine: sums have a fixed order, no hash map is
-//! iterated, and the transcendental functions are our own (see [`gwt::trig`] and [`gwt::numeric`]), because
-//! those of the platform may differ in the last digit.
+//! [`session::Session::step`] applies one event to a session and returns a report. It has no other input and no side
+//! effects, so everything here can be replayed, and gives the same bits on every machine: sums have a fixed order, no
+//! hash map is iterated, and the transcendental functions are our own (see [`gwt::trig`] and [`gwt::numeric`]),
+//! because those of the platform may differ in the last digit.
 //!
 //! No I/O, no clock, no environment and no randomness here: time and identifiers are arguments.
 

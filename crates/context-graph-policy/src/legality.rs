@@ -60,8 +60,8 @@ pub fn settle_for(caller: Option<&Caller>, event: &Event, decision: Decision) ->
     }
 }
 
-/// The decision as this agent can carry it. Where it would run, hang or has nobody to ask, a question is a refusal, and so
-/// is other input where it takes none. Context that the agent cannot take now is left: it waits for an event that can.
+/// The decision as this agent can carry it. If the agent cannot ask, "ask" becomes a refusal. If it cannot change the
+/// input, "modify" does too. Context that the agent cannot take now is kept for an event that can.
 fn fit_to(caller: &Caller, event: EventName, decision: Decision) -> Decision {
     let can_wait = caller.agent.is_some_and(Agent::has_place_for_context);
     let decision = if can_wait || caller.verbs().contains(&Verb::AddContext) {
@@ -86,7 +86,7 @@ fn fit_to(caller: &Caller, event: EventName, decision: Decision) -> Decision {
         (Verb::Modify, true) => decision.raised_for(Raised::Change),
         _ => decision,
     };
-    // Every refusal is one word to agents that know one.
+    // Some agents have only one kind of refusal.
     if wanted < Verb::Ask && verdict.stops() {
         return decision.with_verdict(verdict);
     }

@@ -198,7 +198,7 @@ fn what_is_wrong_with_a_taught_program_is_said() {
     }
     for (text, word) in [
         ("[programs.x]\noptions = [\"output\"]", "option is written"),
-        ("[programs.x]\noptions = [\"-o=eat\"]", "no role"),
+        ("[programs.x]\noptions = [\"-o=eat\"]", "not a role"),
         ("[programs.x]\noperands = \"read* write*\"", "repeated"),
         ("[programs.x]\nquiet = [\"@sometimes\"]", "@sometimes"),
         ("[programs.x]\nquite = [\"-n\"]", "quite"),

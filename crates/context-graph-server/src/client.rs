@@ -88,7 +88,7 @@ impl Client {
     pub fn new(url: &str, authorities: Option<&Path>, token: &str) -> Result<Self, ClientError> {
         let url = url.trim_end_matches('/');
         let (is_secure, name) = host(url).ok_or_else(|| {
-            ClientError::Usage(format!("`{url}` is no address: https://HOST or https://HOST:PORT"))
+            ClientError::Usage(format!("`{url}` is not an address: https://HOST or https://HOST:PORT"))
         })?;
         let is_loopback = name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
         if !is_secure && !is_loopback {

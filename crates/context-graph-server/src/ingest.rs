@@ -21,7 +21,7 @@ pub enum PushError {
     Invalid(&'static str),
     /// It does not continue what is already there. The word says why; the number is how many records the
     /// server has.
-    #[error("the push does not go on from the record here: {0}")]
+    #[error("the push does not continue the server's copy: {0}")]
     Refused(&'static str, u64),
     /// The database.
     #[error(transparent)]
@@ -79,8 +79,8 @@ fn unpack(push: &Push) -> Result<Vec<Block>, PushError> {
     let mut blocks: Vec<Block> = Vec::with_capacity(push.blocks.len());
     for (first, bytes) in &push.blocks {
         let block = Block::decode(*first, bytes).filter(Block::holds);
-        let block = block
-            .ok_or(PushError::Invalid("a block of records cannot be read, or its chain does not hold"))?;
+        let block =
+            block.ok_or(PushError::Invalid("a block of records cannot be read, or its chain is broken"))?;
         let goes_on =
             blocks.last().is_none_or(|last| last.end() == block.first && last.behind == block.before);
         if !goes_on || block.first == 0 {

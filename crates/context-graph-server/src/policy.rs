@@ -1,21 +1,21 @@
-//! The team's policy: signed bundles, of which the newest counts. What is in a bundle is the machines' to read.
+//! The team's policy: signed bundles, of which the newest counts. Only the machines read the content of a bundle.
 //!
-//! The key that signs is not in the database: who can read a copy of that must not be able to have commands run on every
-//! machine of the team. The public half is, and machines are told it when they join.
+//! The private key is not in the database, because it would let a reader of a backup run commands on every machine of
+//! the team. The public key is; a machine gets it when it joins.
 
 use crate::db::{Connection, DbError, Pool, Result, Row};
 use crate::given;
 use crate::keys::{SigningKey, hex, is_signed};
 
-/// How long the signature in front of a bundle is.
+/// The length of the signature before a bundle, in bytes.
 pub const SIGNATURE: usize = 64;
 
-/// A policy as it is handed out: the signature, and behind it what was signed.
+/// A policy as machines get it: the signature, then what was signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Published {
-    /// Which it is.
+    /// Its number.
     pub number: u64,
-    /// Tells it from others, for `If-None-Match`.
+    /// Its identifier for `If-None-Match`.
     pub etag: String,
     /// Signature and bundle.
     pub content: Vec<u8>,
@@ -63,7 +63,7 @@ pub fn set_key(pool: &Pool, team: &str, public: &[u8]) -> Result<()> {
     pool.with(|connection| connection.execute(sql, given![public, team])).map(drop)
 }
 
-/// Publishes a policy: `make` is told which number it has. Gives that number.
+/// Publishes a policy. `make` gets the new number. Returns it.
 pub fn publish(
     pool: &Pool,
     team: &str,

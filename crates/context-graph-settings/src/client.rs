@@ -9,7 +9,7 @@ use context_graph_events::EventName;
 /// Major, minor, patch.
 pub type ClientVersion = (u32, u32, u32);
 
-/// The client version that the list of events was taken from. It has all 33.
+/// The client version that the list of events was taken from.
 pub const NEWEST_KNOWN_CLIENT: ClientVersion = (2, 1, 325);
 
 /// The first version in which `args` starts a program without a shell. An older client would run the program

@@ -96,11 +96,11 @@ impl fmt::Display for SettingsError {
                 write!(f, "{place}: not UTF-8; save the file as UTF-8 and try again")
             }
             Self::Syntax { place, problem } => {
-                write!(f, "{place}: not valid JSON: {problem}; mend the file and try again")
+                write!(f, "{place}: not valid JSON: {problem}; fix the file and try again")
             }
             Self::Shape { place, path, expected, found } => {
                 let what = if path.is_empty() { "the settings".to_owned() } else { format!("`{path}`") };
-                write!(f, "{place}: {what} should be {expected}, but is {found}; mend the file and try again")
+                write!(f, "{place}: {what} should be {expected}, but is {found}; fix the file and try again")
             }
         }
     }

@@ -45,14 +45,14 @@ pub fn decode(bytes: &[u8]) -> Result<SessionIdentitySnapshot, SnapshotFlaw> {
         return Err(SnapshotFlaw::Damaged("it is cut short"));
     };
     if &header[..4] != MAGIC {
-        return Err(SnapshotFlaw::Damaged("it is no snapshot"));
+        return Err(SnapshotFlaw::Damaged("it is not a snapshot"));
     }
     let format = u16::from_le_bytes([header[4], header[5]]);
     let mut sum = [0; 8];
     sum.copy_from_slice(&header[6..]);
     // Checked before the format is used: a flipped bit in it is damage, not a newer program.
     if checksum(format, body) != u64::from_le_bytes(sum) {
-        return Err(SnapshotFlaw::Damaged("its checksum does not hold"));
+        return Err(SnapshotFlaw::Damaged("its checksum is wrong"));
     }
     match format {
         1 => match postcard::take_from_bytes(body) {

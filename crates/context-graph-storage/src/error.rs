@@ -74,7 +74,7 @@ pub enum StorageError {
     },
 
     /// The store's schema is not ours. Meanwhile events wait in journals.
-    #[error("the store was changed behind our back: {what}; `context-graph maintain --rebuild` mends it")]
+    #[error("the store was changed behind our back: {what}; `context-graph maintain --rebuild` repairs it")]
     Changed {
         /// What is different.
         what: String,

@@ -1,5 +1,5 @@
 //! The live files of a session between two sync points: an append-only journal, which is the source of truth,
-//! and a state file, which caches the result of folding it.
+//! and a state file, which caches the session that results from it.
 //!
 //! Ordinary events use these two files and no database. Any process may append at any time
 //! ([`LiveSession::append_only`]); stepping the session and folding the journal into the store need the

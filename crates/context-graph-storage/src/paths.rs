@@ -362,6 +362,6 @@ fn unusable(path: &Path, what: &str, error: &io::Error) -> StorageError {
     StorageError::Path {
         path: path.to_path_buf(),
         problem: format!("it cannot be {what}: {error}"),
-        next_step: "make the folder above it writable for you, or name another place",
+        next_step: "make sure that you can write to the folder above it, or name another place",
     }
 }

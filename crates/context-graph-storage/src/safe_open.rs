@@ -257,7 +257,7 @@ fn read_up_to(file: File, about: About, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 fn refuse_other_kinds(about: About) -> io::Result<()> {
-    if about.is_file { Ok(()) } else { Err(refused("it is no regular file")) }
+    if about.is_file { Ok(()) } else { Err(refused("it is not a regular file")) }
 }
 
 fn refuse_foreign(about: About) -> io::Result<()> {

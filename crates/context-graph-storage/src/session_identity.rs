@@ -1,4 +1,5 @@
-//! Sessions' identities as the hooks use them: load, change, link, end.
+//! Identities of sessions in a store: load, change, link, end. `session load --create` uses it; hooks go through
+//! [`crate::sessions`].
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};

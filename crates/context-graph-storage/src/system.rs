@@ -69,7 +69,7 @@ pub(crate) fn open_own_file(path: &Path) -> io::Result<File> {
     let file = open_file_unlinked(path, Access::Read)?;
     let about = about(&file)?;
     if !about.is_file || !about.is_ours || about.is_open_to_others {
-        let problem = "it is no file, another user's, or open to others";
+        let problem = "it is not a file, or another user's, or open to others";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
     }
     Ok(file)

@@ -269,7 +269,10 @@ fn a_folder_that_cannot_be_written_is_refused_with_what_to_do() {
     let Some(_protection) = ReadOnly::protect(&project) else { return };
     let text = refusal(&project, None);
     assert!(text.contains("cannot be created"), "{text}");
-    assert!(text.ends_with("make the folder above it writable for you, or name another place"), "{text}");
+    assert!(
+        text.ends_with("make sure that you can write to the folder above it, or name another place"),
+        "{text}"
+    );
     // A home that does not exist at all and cannot be made.
     fs::write(folder.path("home"), "").unwrap();
     assert!(refusal(&folder.path("home/me"), None).contains("cannot be"));

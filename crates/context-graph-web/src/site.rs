@@ -78,8 +78,7 @@ impl Site {
             .with_state(self.clone())
     }
 
-    /// The same, for a server that answers others as well: pages are told that something is new from the first one that
-    /// watches. Needs a runtime.
+    /// The same for a server that has other routes too; starts live updates. Needs a runtime.
     pub fn watched_router(&self) -> Router {
         tokio::spawn(Arc::clone(&self.pulse).look(self.records()));
         self.router()

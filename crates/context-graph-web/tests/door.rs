@@ -45,7 +45,7 @@ impl Records for Nothing {
     }
     fn entries(&self, asked: &Asked, _: usize) -> Answer<Page<EntryLine>> {
         if asked.since == "soon" {
-            return Err(Trouble::Asked("`soon` is no time".to_owned()));
+            return Err(Trouble::Asked("`soon` is not a time".to_owned()));
         }
         Ok(Page { items: Vec::new(), has_more: false })
     }
@@ -212,7 +212,7 @@ fn empty_pages_say_what_to_do_and_trouble_is_told() {
         ("/sessions", 200, "No sessions yet"),
         ("/sessions?state=low", 200, "No session fits"),
         ("/calls", 200, "No call fits"),
-        ("/calls?since=soon", 400, "`soon` is no time"),
+        ("/calls?since=soon", 400, "`soon` is not a time"),
         ("/guard", 200, "Nothing was stopped"),
         ("/files", 200, "No file was touched"),
         ("/health", 503, "the disk is gone"),

@@ -1,5 +1,5 @@
 //! The client as a person uses it: on a terminal, which here is a pseudo-terminal.
-#![expect(unsafe_code, reason = "pseudo-terminals are only to be had from libc")]
+#![expect(unsafe_code, reason = "pseudo-terminals are only available through libc")]
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -20,7 +20,7 @@ pub(crate) enum ConsciousnessCommands {
     Brief(WhichArgs),
     /// The measures and what they mean
     Status(StatusArgs),
-    /// Why continuity is what it is: which views pulled, since when, on what evidence
+    /// Why continuity is what it is: which views lowered it, since when and why
     Explain(WhichArgs),
     /// The lines that would be put in front of the model
     Inject(WhichArgs),
@@ -40,7 +40,7 @@ pub(crate) struct StatusArgs {
     #[command(flatten)]
     which: WhichArgs,
 
-    /// Those, too, that tell nothing by themselves
+    /// Also show measures that mean little on their own
     #[arg(long)]
     all: bool,
 }

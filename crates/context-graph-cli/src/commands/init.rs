@@ -272,8 +272,8 @@ fn existing_root(environment: &Environment) -> Result<PathBuf, Failure> {
     if root.is_dir() {
         return Ok(root.to_path_buf());
     }
-    Err(Failure::usage(format!("{} is no folder", root.display()))
-        .with_next_step("name the folder of a project that is there"))
+    Err(Failure::usage(format!("{} is not a folder", root.display()))
+        .with_next_step("give the folder of an existing project"))
 }
 
 /// Creates the project's state folder. An installation for the user has no project.

@@ -26,7 +26,7 @@ const SILENT_FOR: Duration = Duration::from_hours(24);
 /// A session without events for this long is indexed, although it has not ended.
 const SILENT_MS: i64 = 60 * 60 * 1000;
 
-/// Remove what is older or more than the configuration keeps, and clean up after crashed sessions
+/// Remove sessions beyond the configured age and size, and clean up after crashed sessions
 ///
 /// This happens by itself after a session, at most once an hour, in a process that no hook waits for.
 #[derive(Debug, Args)]
@@ -45,11 +45,11 @@ pub(crate) struct MaintainArgs {
     #[arg(long, value_name = "PATH", help = DB_PATH_HELP)]
     db_path: Option<PathBuf>,
 
-    /// Take in state that was moved aside because it was not made here: after copying or moving a project of yours
+    /// Use data again that was moved aside because it was not made here: after copying or moving a project of yours
     #[arg(long)]
     adopt: bool,
 
-    /// Make everything in the store anew that can be made from its records: after `audit verify` said that it was changed
+    /// Rebuild all tables from the records: after `audit verify` reported that they were changed
     #[arg(long, conflicts_with = "adopt")]
     rebuild: bool,
 
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     let mut pruned = Vec::new();
     let held = Held::for_upkeep(&folder).map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot use {}: {error}", folder.display()))
-            .with_next_step("see that it is a folder, and readable for you")
+            .with_next_step("make sure that it is a folder and that you can read it")
     })?;
     if args.rebuild && held.is_some() {
         return rebuild::run(args, &environment);

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, one file or folder each, and what several of them use.
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -44,7 +44,7 @@ mod team;
 mod trust;
 
 /// The help text of `--db-path` for every command that has it.
-pub(crate) const DB_PATH_HELP: &str = "Where all state is [env: CONTEXT_GRAPH_DB_PATH] [default: .context-graph/data in \
+pub(crate) const DB_PATH_HELP: &str = "The folder for all data [env: CONTEXT_GRAPH_DB_PATH] [default: .context-graph/data in \
                                        the project, with journals and caches beside it]";
 
 /// One native binary behind every Claude Code hook
@@ -69,7 +69,7 @@ pub(crate) enum Command {
     },
     /// Show settings, where they come from, and what can be set
     Config {
-        /// What to say
+        /// What to show
         #[command(subcommand)]
         command: config::ConfigCommands,
     },
@@ -90,13 +90,13 @@ pub(crate) enum Command {
     },
     /// Drift and loop status of a session
     Consciousness {
-        /// What to say
+        /// What to show
         #[command(subcommand)]
         command: consciousness::ConsciousnessCommands,
     },
     /// The audit log: every tool call, with what was decided and how it ended
     Audit {
-        /// What to show; on a terminal `browse` where nothing is said
+        /// What to show [default on a terminal: `browse`]
         #[command(subcommand)]
         command: Option<audit::AuditCommands>,
     },
@@ -116,7 +116,7 @@ pub(crate) enum Command {
     /// About this program itself
     #[command(name = "self")]
     Itself {
-        /// What to say
+        /// What to show
         #[command(subcommand)]
         command: self_check::SelfCommands,
     },
@@ -328,7 +328,7 @@ pub(crate) fn path_for_settings() -> Result<String, Failure> {
     let path = real_path()?;
     if let Some(runner) = installed::runner_of_a_cache(&path) {
         return Err(Failure::usage(format!(
-            "this program lies in the cache of `{}`, and hooks that name it there break when that is cleared",
+            "this program is in the cache of `{}`; hooks would stop working when the cache is cleared",
             runner.name
         ))
         .with_next_step(format!("install it to stay: `{}`", runner.install)));
@@ -354,7 +354,7 @@ pub(crate) fn project_folder() -> impl TypedValueParser<Value = PathBuf> {
         if path.is_dir() {
             Ok(path)
         } else {
-            Err("there is no such folder; name that of a project that is there")
+            Err("there is no such folder; give the folder of an existing project")
         }
     })
 }

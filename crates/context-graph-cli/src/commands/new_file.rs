@@ -67,7 +67,7 @@ fn refuse_to_replace(path: &Path, force: bool) -> Outcome {
             Err(Failure::usage(format!("{} is a link", path.display()))
                 .with_next_step("name the file that it leads to"))
         }
-        Ok(found) if !found.is_file() => Err(Failure::usage(format!("{} is no file", path.display()))
+        Ok(found) if !found.is_file() => Err(Failure::usage(format!("{} is not a file", path.display()))
             .with_next_step("name a file, or leave --output out and send stdout there")),
         Ok(_) if !force => Err(Failure::usage(format!("{} is there already", path.display()))
             .with_next_step("--force replaces it")),
@@ -77,5 +77,5 @@ fn refuse_to_replace(path: &Path, force: bool) -> Outcome {
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-        .with_next_step("name a file in a folder that is there and writable for you")
+        .with_next_step("name a file in an existing folder that you can write to")
 }

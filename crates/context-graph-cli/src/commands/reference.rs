@@ -41,7 +41,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
 pub(crate) fn man(args: &ManArgs) -> Outcome {
     let failed = |path: &Path, error: &std::io::Error| {
         Failure::new(ErrorCode::Storage, format!("cannot write to {}: {error}", path.display()))
-            .with_next_step("name a folder that is writable for you")
+            .with_next_step("name a folder that you can write to")
     };
     let folder = args.folder.join("man1");
     std::fs::create_dir_all(&folder)

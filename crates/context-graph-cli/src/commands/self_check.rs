@@ -15,11 +15,11 @@ pub(crate) enum SelfCommands {
     Check(SelfCheckArgs),
 }
 
-/// Say which versions of program, settings, plugin and store are here, and what to do where they do not fit
+/// Show the versions of program, settings, plugin and store, and what to do if they do not fit
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Nothing is run or changed but the store, which a newer program brings up to date when it opens it.\n\
-                  Exit codes: 0 all fits, 1 something is to be done.\n\nExamples:\n  \
+    after_help = "Nothing is run or changed except the store, which a newer program updates when it opens it.\n\
+                  Exit codes: 0 all fits, 1 action is needed.\n\nExamples:\n  \
                   context-graph self check           after an update\n  \
                   context-graph self check --json    for a program to read"
 )]
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &SelfCheckArgs, environment: &Environment) -> Outcome {
     if args.json {
         table::print_json(&json!({"ok": ok, "version": standing::OWN, "parts": parts}))?;
     } else {
-        let ending = if ok { "All of it fits together." } else { "Something is to be done." };
+        let ending = if ok { "All parts fit together." } else { "Action is needed." };
         table::print_lines(parts.iter().flat_map(lines).chain([String::new(), ending.to_owned()]))?;
     }
     if ok { Ok(()) } else { Err(Failure::said(ErrorCode::Validation)) }

@@ -8,7 +8,7 @@ impl Environment {
     /// Whether this command is run by an agent: the client marks the shells that it starts for one.
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the place; only what is for the user alone has to know"
+        reason = "only this module reads the environment; commands for the user alone call this"
     )]
     pub(crate) fn is_run_by_an_agent() -> bool {
         let is_marked = std::env::var_os(AGENTS_MARK).is_some_and(|value| !value.is_empty());
@@ -74,7 +74,7 @@ pub(crate) fn home_of_the_account() -> Option<PathBuf> {
 
 /// The same for systems that do not keep accounts in a file.
 #[cfg(all(unix, not(target_os = "linux")))]
-#[expect(unsafe_code, reason = "accounts are only to be had from libc")]
+#[expect(unsafe_code, reason = "accounts are only available through libc")]
 pub(crate) fn home_of_the_account() -> Option<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
 

@@ -71,15 +71,15 @@ impl<'a> TrustStore<'a> {
         }
         if let Ok(about) = self.folder.symlink_metadata() {
             if !about.is_dir() || !is_ours(&self.folder) {
-                return Some(format!("{shown} is no folder of yours"));
+                return Some(format!("{shown} is not a folder of yours"));
             }
             if is_open(&about) {
                 return Some(format!("others may write to {shown}; `chmod 700` keeps them out"));
             }
         }
-        self.environment.is_brought(&self.folder).then(|| {
-            format!("{shown} lies in the project or its repository, so whoever wrote that could fill it")
-        })
+        self.environment
+            .is_brought(&self.folder)
+            .then(|| format!("{shown} is in the project or its repository, so its author could write to it"))
     }
 
     /// Trusts these files at this place.

@@ -73,7 +73,7 @@ fn neither_what_a_link_names_nor_a_device_is_replaced() {
     assert!(error.ends_with("link is a link"), "{error}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
     let error = run(&place, &["--output", "/dev/null", "--force", "--json"]).failed("usage");
-    assert!(error.contains("is no file"), "{error}");
+    assert!(error.contains("is not a file"), "{error}");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn what_cannot_be_done_is_said_with_the_next_step() {
     let error = run(&place, &["--session", "zzz", "--json"]).failed("session_not_found");
     assert_eq!(error, "no session `zzz`");
     let error = run(&place, &["--since", "soon", "--json"]).failed("usage");
-    assert!(error.contains("`soon` is no time"), "{error}");
+    assert!(error.contains("`soon` is not a time"), "{error}");
     let error = run(&place, &["--format", "sqlite", "--json"]).failed("usage");
     assert_eq!(error, "a database cannot be written to stdout");
     for args in [&["--format", "xml"][..], &["--force"], &["--outcome", "fine"]] {

@@ -14,7 +14,11 @@ fn is_missed(place: &Place, word: &str) {
     for _ in 0..2 {
         let run = verify(place);
         assert_ne!(run.code, 0, "{run:?}");
-        assert!(run.stdout.contains("DOES NOT hold") || run.stderr.contains("does not hold"), "{run:?}");
+        assert!(
+            run.stdout.contains("CHANGED or are incomplete")
+                || run.stderr.contains("changed or are incomplete"),
+            "{run:?}"
+        );
         assert!(run.stdout.contains(word) || run.stderr.contains(word), "{word}: {run:?}");
     }
 }
@@ -123,9 +127,9 @@ fn a_turn_that_was_put_back_to_an_earlier_moment_of_its_own_is_missed() {
     // Later events do not hide it, even if they are longer than what is gone.
     hook(&place, &bash("open", &format!("echo {}", "a longer one ".repeat(40)))).succeeded();
     hook(&place, &stop("open"));
-    is_missed(&place, "put back");
+    is_missed(&place, "restored to an older version");
     hook(&place, &end("open"));
-    is_missed(&place, "put back");
+    is_missed(&place, "restored to an older version");
     is_told_until_acknowledged(&place);
 }
 
@@ -144,7 +148,7 @@ fn live_files_that_were_removed_within_a_turn_are_missed_when_it_has_ended() {
         is_missed(&place, "journal");
         hook(&place, &bash("s", "ls")).succeeded();
         hook(&place, &stop("s"));
-        is_missed(&place, "begun anew");
+        is_missed(&place, "started again");
     }
 }
 
@@ -342,7 +346,7 @@ fn a_project_that_was_moved_is_missed_where_it_is_and_not_where_it_was() {
     assert_eq!(verify(&place).code, 0, "{:?}", verify(&place));
     fs::remove_dir_all(moved.join(".context-graph")).unwrap();
     let run = at(&["audit", "verify"], "");
-    assert!(run.code != 0 && run.stderr.contains("does not hold"), "{run:?}");
+    assert!(run.code != 0 && run.stderr.contains("changed or are incomplete"), "{run:?}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl Lifecycle {
     ];
 
     /// The state after `transition`, or an error if this state does not allow it.
-    #[expect(clippy::match_same_arms, reason = "one row a rule, so that the rules can be read one by one")]
+    #[expect(clippy::match_same_arms, reason = "one row per rule, so that the rules can be read one by one")]
     pub fn next(self, transition: Transition) -> Result<Self, IllegalTransition> {
         use Lifecycle::{
             Active, Critical, Dreaming, Ended, Initializing, Persisting, Processing, Restored, Warning,

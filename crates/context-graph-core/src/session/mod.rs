@@ -115,7 +115,7 @@ pub struct SessionState {
     pub watch: Watch,
     /// Files of earlier sessions, kept until the first prompt has chosen from them.
     pub remembered: Vec<Remembered>,
-    /// What another agent's session still has to be told, and which of its events came before.
+    /// Context that must be delivered later, and recent events, in sessions of other agents.
     pub pending: Pending,
     /// The title that the client gave it; empty if it gave none.
     pub title: String,

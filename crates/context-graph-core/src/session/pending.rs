@@ -1,8 +1,8 @@
-//! What another agent's session still has to be told, and which of its events came before.
+//! Context that must be delivered later, and recent events (to detect duplicates), in sessions of other agents.
 //!
-//! Claude Code's events can carry context where there is some, and each comes once. Others have events without room for
-//! it: what is to be said there waits, bounded, for the session's next event that has room. Some run two registrations of
-//! ours, so that a prompt or a stop arrives twice.
+//! Claude Code accepts context at the events where we have some, and sends each event once. Some events of other
+//! agents do not accept it: such text is kept, up to a limit, until the session's next event that does. Some agents
+//! run two registrations of ours, so a prompt or a stop arrives twice.
 
 use context_graph_events::Event;
 use context_graph_events::agents::{sender, takes_waiting_context};
@@ -17,7 +17,7 @@ use super::recent::hash;
 /// The log name of texts that wait. The client has no event of this name.
 pub const CONTEXT_WAITS: &str = "ContextWaits";
 
-/// How many texts wait at most, and how long each is: the oldest is left out first.
+/// How many texts wait at most, and their greatest length; the oldest is dropped first.
 const MOST_TEXTS: usize = 4;
 const TEXT: usize = 4000;
 /// How many events are remembered.
@@ -27,12 +27,12 @@ const MOST_SEEN: usize = 8;
 const SOON_MS: i64 = 10_000;
 const AFTER_GATES_MS: i64 = 10 * 60 * 1000;
 
-/// A log entry: these texts wait for an event of the session that can carry them.
+/// A log entry: these texts wait for an event of the session that accepts them.
 pub fn context_waits(session_id: &str, texts: &[String]) -> Event {
     entry(CONTEXT_WAITS, session_id, "texts", json!(texts))
 }
 
-/// The texts that an entry says wait.
+/// The waiting texts in such an entry.
 pub fn waiting_texts(event: &Event) -> Option<Vec<String>> {
     content(event, CONTEXT_WAITS, "texts")
 }
@@ -68,7 +68,7 @@ impl Pending {
         self.texts.drain(..self.texts.len().saturating_sub(MOST_TEXTS));
     }
 
-    /// What the answer to this event is to say besides.
+    /// Takes the waiting texts that go into the answer to this event.
     pub(super) fn take_for(&mut self, event: &Event) -> Vec<String> {
         if self.texts.is_empty() || !takes_waiting_context(event) {
             return Vec::new();
@@ -105,14 +105,14 @@ pub(super) fn may_repeat(event: &Event) -> bool {
     ) && sender(event).is_some()
 }
 
-/// What tells an event from others of its session, and how long it may arrive again. Two registrations may speak two
-/// dialects, so only what both have counts.
+/// The key of an event, and for how long a second copy counts as a duplicate. Two registrations may use two dialects,
+/// so the key has only what both contain.
 fn mark(event: &Event, at_ms: i64, counters: &Counters) -> Option<(Seen, i64)> {
     if !may_repeat(event) {
         return None;
     }
     let calls = counters.calls_asked;
-    // What has happened since makes it another one, even if it says the same.
+    // After other events it is a new one, even with the same content.
     let (said, done, soon_ms) = match event {
         Event::SessionStart(start) => (start.source.to_string(), 0, SOON_MS),
         Event::UserPromptSubmit(prompt) => (prompt.prompt.clone(), calls + counters.turns, SOON_MS),

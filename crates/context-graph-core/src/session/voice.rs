@@ -38,8 +38,8 @@ impl Session {
         let end = self.state.end.filter(|end| end.stated)?;
         let how = match end.status {
             SessionEndStatus::Error => "by an error",
-            SessionEndStatus::Timeout => "because its time was over",
-            SessionEndStatus::UserAbort => "because the user broke it off",
+            SessionEndStatus::Timeout => "because of a timeout",
+            SessionEndStatus::UserAbort => "because the user aborted it",
             SessionEndStatus::Normal | SessionEndStatus::Clear | SessionEndStatus::Logout => return None,
         };
         Some(format!("It ended {how}: its last work may be half done."))

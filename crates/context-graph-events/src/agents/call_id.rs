@@ -1,12 +1,12 @@
-//! Ids of calls that an agent gives none.
+//! Ids for calls of agents that send none.
 
 use serde_json::Value;
 
 /// What a derived id begins with.
 const DERIVED: &str = "derived-";
 
-/// Whether an id was made by us. Two equal calls have the same one: what is asked again after an answer is another call,
-/// and what is asked twice before it cannot be told apart.
+/// Whether an id was made by us. Two equal calls have the same one: the same request after an answer is a new call;
+/// two equal requests before an answer count as one.
 pub fn is_derived(id: &str) -> bool {
     id.starts_with(DERIVED)
 }

@@ -18,7 +18,7 @@ const GEMINI: [&str; 8] = [
     "BeforeToolSelection",
     "PreCompress",
 ];
-/// Fields of which one is in every tool call that an agent could ask about.
+/// Every tool call has at least one of these fields.
 pub(super) const OF_A_CALL: [&str; 8] =
     ["tool_name", "toolName", "tool", "tool_call", "tool_input", "toolInput", "toolArgs", "command"];
 
@@ -76,7 +76,7 @@ fn named(object: &Map<String, Value>, name: &str, around: Surroundings<'_>) -> O
     if object.contains_key("prompt_id") {
         return object.contains_key("tool_call_id").then_some(Agent::Qwen);
     }
-    // A session without a file has no transcript, and the events of a session have no turn.
+    // Codex sends `null` if it writes no transcript, and no `turn_id` with events of the whole session.
     let is_unfiled = transcript == Some(&Value::Null) && object.contains_key("model");
     if object.contains_key("turn_id") || is_unfiled || lies_in("/rollout-") {
         return Some(Agent::Codex);
@@ -86,7 +86,7 @@ fn named(object: &Map<String, Value>, name: &str, around: Surroundings<'_>) -> O
     is_droid.then_some(Agent::Droid)
 }
 
-/// The sender of a payload that does not. Envelopes name their event in a field of their own.
+/// The sender of a payload that does not name its event so. Envelopes have their own field for it.
 fn unnamed(object: &Map<String, Value>) -> Option<Caller> {
     let has = |key: &str| object.contains_key(key);
     if has("hook_type") {

@@ -1,12 +1,12 @@
-//! Who seems to ask about a call of which only the beginning has come, or which cannot be read.
+//! Guesses the sender of an incomplete or unreadable call.
 //!
-//! The refusal that is prepared for such a call should hold with whoever sent it. A wrong guess costs little: all of them
-//! are refusals, and the payload tells better once it is whole.
+//! The refusal that is prepared for such a call must work for its sender. A wrong guess does little harm: every
+//! answer is a refusal, and once the payload is complete it decides.
 
 use super::{Agent, Caller, Surroundings};
 use crate::claude_code::EventName;
 
-/// Signs in what comes before the call's input, the first that is there.
+/// Texts before the call's input that show the sender; the first match counts.
 const SIGNS: [(&[u8], Agent); 19] = [
     (b"\"cursor_version\"", Agent::Cursor),
     (b"\"conversation_id\"", Agent::Cursor),
@@ -38,14 +38,14 @@ const VARIABLES: [(&str, Agent); 5] = [
     ("CURSOR_VERSION", Agent::Cursor),
 ];
 
-/// Where the input of a call begins: what is in there was not written by its sender.
+/// Where the input of a call begins: its content is not from the agent itself.
 const INPUTS: [&[u8]; 4] = [b"\"tool_input\"", b"\"toolArgs\"", b"\"toolInput\"", b"\"tool_call\""];
 
-/// How much is looked at.
+/// How many bytes are searched.
 const MOST: usize = 64 * 1024;
 
-/// The agent that seems to ask; `None` if it is Claude Code, as far as can be seen. `client_session` is the session that
-/// Claude Code says it has started the process for.
+/// The probable sender; `None` if it seems to be Claude Code. `client_session` is the session for which Claude Code
+/// started the process, by its own variable.
 pub fn glimpse(bytes: &[u8], client_session: Option<&str>, around: Surroundings<'_>) -> Option<Caller> {
     let head = &bytes[..bytes.len().min(MOST)];
     let end = INPUTS.iter().filter_map(|key| find(head, key).map(|at| at + key.len())).min();

@@ -1,9 +1,10 @@
 //! The coding agents whose hooks reach us.
 //!
-//! There is one model of a session, so what an agent says becomes one of Claude Code's events ([`parse`]) and what that
-//! event is answered becomes a reply in the agent's own dialect ([`render`]). Each agent has a folder with a [`Sheet`]:
-//! data about its events, fields and capabilities, and the two functions that data cannot be. Who calls is told from the
-//! payload and the environment ([`detect`]), never from the registration that started us: Cursor and Copilot run Claude's.
+//! There is one model of a session, so each agent's event is converted to an event of Claude Code ([`parse`]), and
+//! our answer is converted back to the agent's dialect ([`render`]). Each agent has a folder with a [`Sheet`]: data
+//! about its events, fields and capabilities, and two functions for what a table cannot express. The agent is
+//! recognised by the payload and the environment ([`detect`]), never by the registration that started us: Cursor and
+//! Copilot also run Claude's.
 
 mod bridge;
 mod call_id;
@@ -71,7 +72,7 @@ agents! {
     /// Anthropic's client, whose events are the model for all others.
     #[default]
     ClaudeCode = "claude-code", "Claude Code";
-    /// A client of its own, in Rust, with Claude's event names.
+    /// OpenAI's client, with Claude's event names.
     Codex = "codex", "Codex";
     /// GitHub's command-line client and cloud agent.
     Copilot = "copilot", "Copilot CLI";
@@ -89,15 +90,15 @@ agents! {
     Opencode = "opencode", "opencode";
     /// A client with extensions, reached by a bridge of ours.
     Pi = "pi", "Pi";
-    /// A client that cannot refuse one call: it is recorded and told context.
+    /// A client that cannot block a single call: a refusal ends its whole run.
     Cline = "cline", "Cline";
     /// A client with plugins, reached by a bridge of ours.
     Amp = "amp", "Amp";
-    /// Known by its documents alone.
+    /// Known only from its documentation.
     Kiro = "kiro", "Kiro";
-    /// Known by its documents alone.
+    /// Known only from its documentation.
     Windsurf = "windsurf", "Windsurf";
-    /// The editor's own agent. Known by its documents alone.
+    /// The editor's own agent. Known only from its documentation.
     VsCode = "vscode", "VS Code";
 }
 
@@ -109,7 +110,7 @@ impl Agent {
         Self::ALL.into_iter().find(|agent| *agent != Self::ClaudeCode && named(agent)).unwrap_or_default()
     }
 
-    /// Data about the agent; `None` for those that have none: Claude Code, and clients known by their documents alone.
+    /// Data about the agent; `None` for Claude Code and for clients that we know only from their documentation.
     pub fn sheet(self) -> Option<&'static Sheet> {
         Some(match self {
             Self::Codex => &codex::SHEET,
@@ -127,7 +128,7 @@ impl Agent {
         })
     }
 
-    /// Whether context that its events cannot carry may wait: whether some other event of its session can.
+    /// Whether another event of this agent accepts context, so that context can be delivered later.
     pub fn has_place_for_context(self) -> bool {
         let carries = |(event, verbs): &(EventName, &[Verb])| {
             *event != EventName::PreToolUse && verbs.contains(&Verb::AddContext)
@@ -135,7 +136,7 @@ impl Agent {
         self.sheet().is_some_and(|sheet| sheet.capabilities.iter().any(carries))
     }
 
-    /// Whether it starts the session again after a compaction, where the session can be told.
+    /// Whether it sends `SessionStart` after a compaction, so that context can be added there.
     pub fn starts_after_compaction(self) -> bool {
         matches!(
             self,
@@ -152,12 +153,12 @@ impl Agent {
     }
 }
 
-/// What surrounds the process. Nothing here looks at it by itself.
+/// Access to environment variables and the machine's id, passed in by the caller.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// An environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// What tells this machine from others, for session ids that are unique on one alone.
+    /// The machine's id, for session ids that are only unique on one machine.
     pub machine: &'a dyn Fn() -> String,
 }
 
@@ -167,13 +168,13 @@ impl fmt::Debug for Surroundings<'_> {
     }
 }
 
-/// The agent that sent an event which was read before, if it is not Claude Code.
+/// The agent that sent a decoded event, if it is not Claude Code.
 pub fn sender(event: &Event) -> Option<Agent> {
     Agent::parse(event.extra().get("agent")?.as_str()?).filter(|agent| *agent != Agent::ClaudeCode)
 }
 
-/// Whether the sender of an event takes context that waited in the answer to it. A call is answered before its session
-/// is read, so it takes none that waited.
+/// Whether delayed context can be put into the answer to this event. Not for a call: it is answered before its
+/// session is read.
 pub fn takes_waiting_context(event: &Event) -> bool {
     let (Some(agent), Some(name)) = (sender(event), event.known_name()) else { return false };
     name != EventName::PreToolUse && agent.verbs(name).contains(&Verb::AddContext)
@@ -182,11 +183,11 @@ pub fn takes_waiting_context(event: &Event) -> bool {
 /// Who sent a payload, if not Claude Code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The agent; `None` if it is none that we know.
+    /// The agent; `None` if we do not know it.
     pub agent: Option<Agent>,
     /// The event as the agent calls it; empty until it is read.
     pub native_event: String,
-    /// The event as we call it, where it is one of ours.
+    /// Claude Code's name of the event, if it has one.
     pub event: Option<EventName>,
     /// Fields of the tool's input that were renamed: ours, then the agent's.
     pub(crate) renamed: Vec<(&'static str, &'static str)>,
@@ -212,7 +213,7 @@ impl Caller {
     pub fn verbs(&self) -> &'static [Verb] {
         let (Some(agent), Some(event)) = (self.agent, self.event) else { return &[] };
         match agent {
-            // Only one of its steps before a call takes other input.
+            // Of Cursor's events before a call, only `preToolUse` accepts a changed input.
             Agent::Cursor if event == EventName::PreToolUse && self.native_event != "preToolUse" => {
                 cursor::STEP
             }
@@ -221,7 +222,7 @@ impl Caller {
     }
 }
 
-/// Reads a payload of a caller that was detected, and notes in `caller` what the answer will need.
+/// Reads a payload of a detected caller, and stores in `caller` what the answer will need.
 pub fn parse(
     object: Map<String, Value>,
     caller: &mut Caller,
@@ -233,7 +234,7 @@ pub fn parse(
     }
 }
 
-/// What the process answers in the caller's dialect, for a reply that was made for Claude Code.
+/// Converts a reply for Claude Code to the caller's dialect.
 pub fn render(caller: &Caller, body: &ReplyBody) -> Reply {
     render::render(caller, body)
 }

@@ -1,5 +1,5 @@
 //! One reader for all agents: renames what their sheets name, fills in what Claude Code always sends, and reads the
-//! result as its event. What has a wrong type stays as it came, so that reading fails and a call is refused.
+//! result as its event. Values of a wrong type are not changed, so decoding fails and the call is refused.
 
 use serde_json::{Map, Value};
 
@@ -8,16 +8,16 @@ use super::{Agent, Caller, Sheet, Surroundings, call_id, tools};
 use crate::claude_code::{Event, EventName, UnknownEvent};
 use crate::decode::DecodeError;
 
-/// What our words begin with where an agent may give them back as a prompt.
+/// The prefix of our texts. Some agents send them back as a prompt.
 pub const OWN_WORDS: &str = "context-graph: ";
 
 /// Fields in which agents name their event.
 const NAMES: [&str; 4] = ["hook_event_name", "hookEventName", "event", "hookName"];
 
-/// Fields of which one is in every result of a call.
+/// Every result of a call has at least one of these fields.
 const RESULTS: [&str; 4] = ["tool_response", "tool_result", "toolResult", "tool_output"];
 
-/// Events that count for nothing if they cannot be read.
+/// Events that must be readable: for these a wrong field is an error. Any other event is kept as an unknown one.
 const NEEDED: [EventName; 6] = [
     EventName::PreToolUse,
     EventName::PermissionRequest,
@@ -27,7 +27,7 @@ const NEEDED: [EventName; 6] = [
     EventName::Stop,
 ];
 
-/// What Claude Code sends with every event, and this agent may not.
+/// Fields that Claude Code sends with every event, but other agents may not.
 const COMMON: [(&str, &str); 2] = [("transcript_path", ""), ("cwd", "")];
 
 pub(super) fn event(
@@ -39,13 +39,13 @@ pub(super) fn event(
 ) -> Result<Event, DecodeError> {
     (sheet.prepare)(&mut object);
     let named = NAMES.iter().find_map(|key| object.remove(*key));
-    let unnamed = match named {
+    let name = match named {
         Some(Value::String(name)) => Ok(name),
         Some(other) => Err(DecodeError::wrong_type("a string", &other).inside("hook_event_name")),
         None => Err(DecodeError::NotAnEvent { found: "no name of an event" }),
     };
-    let native = unnamed.inspect_err(|_| {
-        // It may be a call: what is about a tool and has no result is refused as one.
+    let native = name.inspect_err(|_| {
+        // It may be a call: an event with a tool and without a result is treated as a call and refused.
         let has = |keys: &[&str]| keys.iter().any(|key| object.contains_key(*key));
         if has(&OF_A_CALL) && !has(&RESULTS) {
             let call = EventName::PreToolUse;
@@ -77,7 +77,7 @@ pub(super) fn event(
     if event.is_some_and(|event| NEEDED.contains(&event)) {
         return Event::from_object(object);
     }
-    // What has another event's name and not its fields is kept as one that we do not know: nothing hangs on it.
+    // An event with a known name but not its fields is kept as an unknown one: it is not important.
     Event::from_object(object.clone()).or_else(|_| {
         caller.event = None;
         let name = format!("{agent}:{}", caller.native_event);
@@ -86,7 +86,7 @@ pub(super) fn event(
     })
 }
 
-/// Gives fields our names. What already has one keeps it.
+/// Gives fields our names. A field that has our name already is kept.
 fn rename(object: &mut Map<String, Value>, fields: &[(&str, &str)]) {
     for (theirs, ours) in fields {
         if !object.contains_key(*ours)
@@ -104,14 +104,14 @@ fn fill(object: &mut Map<String, Value>, key: &str, value: impl FnOnce() -> Valu
     }
 }
 
-/// Makes the session's id one that no other agent's session has, and on no other machine.
+/// Makes the session's id unique among agents and machines.
 fn identify(object: &mut Map<String, Value>, agent: Agent, around: Surroundings<'_>) {
     let Some(Value::String(id)) = object.get_mut("session_id") else { return };
     if id.is_empty() {
         return;
     }
     *id = match agent {
-        // A counter that begins anew each day.
+        // A counter that starts again each day.
         Agent::Goose => format!("{agent}-{id}-{}", (around.machine)()),
         _ => format!("{agent}-{id}"),
     };
@@ -142,7 +142,7 @@ fn complete(object: &mut Map<String, Value>, event: EventName) {
         }
         EventName::Notification => fill(object, "message", || "".into()),
         EventName::UserPromptSubmit => {
-            // What we said before the agent stopped, given back as if somebody had asked for it.
+            // Our own text from when the agent stopped, sent back as a prompt.
             let is_ours = |prompt: &str| prompt.trim_start().starts_with(OWN_WORDS);
             if object.get("prompt").and_then(Value::as_str).is_some_and(is_ours) {
                 object.insert("source".to_owned(), "system".into());
@@ -152,7 +152,7 @@ fn complete(object: &mut Map<String, Value>, event: EventName) {
     }
 }
 
-/// Names a call's tool and fields as ours, notes a failure that only the output tells, and derives an id.
+/// Gives a call's tool and fields our names, marks a failure that only the output shows, and derives an id.
 fn call(object: &mut Map<String, Value>, event: EventName, caller: &mut Caller) {
     let Some(Value::String(native)) = object.get("tool_name") else { return };
     let native = native.clone();

@@ -1,8 +1,8 @@
-//! From a reply as Claude Code would get it to the one that the caller gets.
+//! Converts a reply for Claude Code into the caller's format.
 //!
-//! A refusal is written so that it holds: exit code 2, a reason on stderr and the agent's own JSON together, unless its
-//! sheet knows better. What is left of a verdict that the agent would misread is a refusal: policies' verdicts were fitted
-//! to the agent before, so this is the net below.
+//! A refusal is written in every way that works: exit code 2, a reason on stderr and the agent's own JSON together,
+//! unless its sheet says otherwise. A verdict that the agent would misread becomes a refusal. Policies' verdicts were
+//! already fitted to the agent, so this is the second check.
 
 use serde_json::{Map, Value, json};
 
@@ -24,9 +24,9 @@ pub struct Reply {
 /// What a reply says.
 #[derive(Debug, Default)]
 pub(crate) struct Said<'a> {
-    /// What is to happen, if the reply says so.
+    /// The verdict, if the reply has one.
     pub(crate) verb: Option<Verb>,
-    /// Why; never empty where something is refused.
+    /// The reason; never empty in a refusal.
     pub(crate) reason: String,
     /// For the model.
     pub(crate) context: Option<&'a str>,
@@ -36,15 +36,15 @@ pub(crate) struct Said<'a> {
     pub(crate) message: Option<&'a str>,
 }
 
-/// What is said where a reason is missing: some agents let a refusal without one pass.
+/// The reason if there is none: some agents ignore a refusal without one.
 const NO_REASON: &str = "refused by context-graph";
-/// What is said of other input that the agent cannot give a call.
+/// The reason if the agent cannot change the input.
 const CHANGED: &str = "may only run with other input, which this agent cannot be given";
-/// What is said of a question that the agent cannot put.
+/// The reason if the agent cannot ask the user.
 const CONSENT: &str = "needs your consent";
 
 impl Said<'_> {
-    /// Whether it stops what is asked about.
+    /// Whether it is a refusal.
     pub(crate) fn refuses(&self) -> bool {
         matches!(self.verb, Some(Verb::Halt | Verb::Deny | Verb::Block))
     }
@@ -105,7 +105,7 @@ impl Said<'_> {
     }
 }
 
-/// The reply of agents that took Claude Code's over.
+/// The reply of agents that use Claude Code's format.
 pub(super) fn like_claude(said: &Said<'_>, caller: &Caller) -> Reply {
     let Some(event) = caller.event else { return Reply::default() };
     let object = said.claude_shaped(event);
@@ -119,7 +119,7 @@ fn written(object: Value) -> String {
     }
 }
 
-/// Renders for a caller's event; for one that we do not know, what no client misreads.
+/// Renders for a caller's event; for an unknown caller, a reply that every client understands.
 pub(super) fn render(caller: &Caller, body: &ReplyBody) -> Reply {
     let mut said = said(caller, body);
     match (caller.agent.and_then(super::Agent::sheet), caller.event) {
@@ -131,7 +131,7 @@ pub(super) fn render(caller: &Caller, body: &ReplyBody) -> Reply {
             }
             (sheet.render)(&said, caller)
         }
-        // An event that we know nothing about is not answered, unless nobody could read what it asks for.
+        // An unknown event gets no answer, unless it could not be read.
         _ if !said.refuses() && said.verb != Some(Verb::Ask) => Reply::default(),
         _ => {
             fit(&mut said, &[Verb::Deny], EventName::PreToolUse);
@@ -159,7 +159,7 @@ fn universal(said: &Said<'_>) -> Reply {
     }))
 }
 
-/// Leaves nothing that the agent does not honour.
+/// Removes everything that the agent does not honour.
 fn fit(said: &mut Said<'_>, verbs: &[Verb], event: EventName) {
     let is_call = matches!(event, EventName::PreToolUse | EventName::PermissionRequest);
     if said.verb == Some(Verb::Ask) && !verbs.contains(&Verb::Ask) {
@@ -168,7 +168,7 @@ fn fit(said: &mut Said<'_>, verbs: &[Verb], event: EventName) {
     }
     if said.input.is_some() && !verbs.contains(&Verb::Modify) {
         said.input = None;
-        // Letting it run as it was would be what the policy did not want.
+        // Running the call with its original input is what the policy wanted to prevent.
         if is_call {
             said.verb = Some(Verb::Deny);
             CHANGED.clone_into(&mut said.reason);

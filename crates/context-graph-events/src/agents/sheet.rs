@@ -7,17 +7,17 @@ use super::render::{Reply, Said};
 use crate::claude_code::EventName;
 use crate::reply::Verb;
 
-/// What an agent says and what it may be told.
+/// The events of an agent and the replies that it accepts.
 #[derive(Debug)]
 pub struct Sheet {
-    /// Its events and ours. An event that is not named keeps its name if we have one like it, and is recorded as one that
-    /// we do not know if we have none.
+    /// Its events and ours. An event that is not listed keeps its name. If Claude Code has no event of that name, it
+    /// is recorded as unknown.
     pub(crate) events: &'static [(&'static str, EventName)],
     /// Its fields and ours.
     pub(crate) fields: &'static [(&'static str, &'static str)],
-    /// What it honours in replies. A row that is missing means nothing.
+    /// What it honours in replies. No row: the agent ignores every reply.
     pub(crate) capabilities: &'static [(EventName, &'static [Verb])],
-    /// Puts right what renaming cannot, before fields are renamed.
+    /// Fixes what renaming cannot fix, before fields are renamed.
     pub(crate) prepare: fn(&mut Map<String, Value>),
     /// Writes a reply that is within its capabilities.
     pub(crate) render: fn(&Said<'_>, &Caller) -> Reply,
@@ -29,7 +29,7 @@ impl Sheet {
         self.capabilities.iter().find(|(own, _)| *own == event).map_or(&[], |(_, verbs)| verbs)
     }
 
-    /// The event that the agent calls so.
+    /// The event with this name at the agent.
     pub(crate) fn event(&self, native: &str) -> Option<EventName> {
         let named = self.events.iter().find(|(own, _)| *own == native).map(|(_, event)| *event);
         named.or_else(|| EventName::parse(native))
@@ -41,5 +41,5 @@ impl Sheet {
     }
 }
 
-/// For agents whose payloads need nothing but renaming.
+/// For agents whose payloads only need renaming.
 pub(crate) fn as_it_is(_: &mut Map<String, Value>) {}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A tool of ours and the fields that agents name otherwise.
+/// A tool of ours, with the names that agents use for it and for its fields.
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) ours: &'static str,
@@ -110,13 +110,13 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-/// The tool that an agent calls so.
+/// The tool with this name at an agent.
 pub(super) fn find(native: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.theirs.contains(&native))
 }
 
-/// Gives the fields of a tool's input our names; says which were renamed, ours first. A command that came as a list of
-/// words becomes the line that a shell would run.
+/// Gives the fields of a tool's input our names; returns the renamed fields as pairs (our name, the agent's name). A
+/// command that came as a list of words becomes the line that a shell would run.
 pub(super) fn rename(input: &mut Value, tool: &Tool) -> Vec<(&'static str, &'static str)> {
     let Value::Object(input) = input else { return Vec::new() };
     let mut renamed = Vec::new();
@@ -138,7 +138,7 @@ pub(super) fn rename(input: &mut Value, tool: &Tool) -> Vec<(&'static str, &'sta
     renamed
 }
 
-/// The line that a shell would run for these words. What is handed to a shell as a script is that script.
+/// The line that a shell would run for these words. If the words start a shell with a script, it is that script.
 fn line(words: &[&str]) -> String {
     if let [shell, option, script] = words
         && ["sh", "bash", "zsh"].contains(&shell.rsplit('/').next().unwrap_or(shell))
@@ -150,13 +150,13 @@ fn line(words: &[&str]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// How outputs of commands end or begin a line that tells the exit code.
+/// The beginnings of a line with the exit code, in outputs of commands.
 const EXIT_CODES: [&str; 4] =
     ["completed with exit code ", "Process exited with code ", "Exit Code: ", "Exit code: "];
-/// How much of an output's end is looked at.
+/// How many bytes at the end of an output are searched.
 const END: usize = 400;
 
-/// Whether the text of a result says that the command failed, where nothing else says how it ended.
+/// Whether the text of a result says that the command failed, if no other field does.
 pub(super) fn tells_of_failure(response: &Value) -> bool {
     let kind = ["resultType", "result_type"].iter().find_map(|key| response.get(*key)?.as_str());
     if kind.is_some_and(|kind| kind != "success") || response.get("isError") == Some(&Value::Bool(true)) {
@@ -169,7 +169,7 @@ pub(super) fn tells_of_failure(response: &Value) -> bool {
         || text.is_some_and(|text| exit_code(text).is_some_and(|code| code != 0))
 }
 
-/// The exit code that the end of an output tells. A command can print such a line too, and the client's comes after it.
+/// The exit code at the end of an output. A command can print such a line too, but the client's comes after it.
 fn exit_code(text: &str) -> Option<i64> {
     let from = (text.len().saturating_sub(END)..=text.len()).find(|at| text.is_char_boundary(*at))?;
     let end = &text[from..];

@@ -60,7 +60,7 @@ pub enum ConfigError {
     #[error("what `{0}` is not to do unasked needs a condition: `when = [\"delete\"]`")]
     NoCondition(String),
     /// A program without a name, or with an impossible one.
-    #[error("`{0}` is no name of a program; write it as it is called, without its folder")]
+    #[error("`{0}` is not the name of a program; write it without its folder")]
     BadProgram(String),
     /// More entries than may be checked before every call.
     #[error(
@@ -68,7 +68,7 @@ pub enum ConfigError {
     )]
     TooMany(String, usize),
     /// Alternatives in braces, which are not supported.
-    #[error("`{0}` matches nothing: braces are no choice here; write one pattern for each")]
+    #[error("`{0}` matches nothing: braces have no meaning here; write one pattern for each")]
     Braces(String),
 }
 

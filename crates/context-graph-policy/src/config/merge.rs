@@ -66,8 +66,8 @@ impl PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// A file as the team's: what its programs stop at and the branches that it names state their rules, too. Otherwise an
-    /// exception of the user's would open them.
+    /// A file as the team's. The rules that its descriptions of programs and its protected branches rely on are set
+    /// explicitly. Otherwise an exception of the user could switch them off.
     #[must_use]
     pub(crate) fn into_team(mut self) -> Self {
         let mut stated = Vec::new();
@@ -86,15 +86,15 @@ impl PolicyConfig {
         self
     }
 
-    /// Merges the team's file with what the user's and a project's came to. The team's exceptions do not open what the
-    /// user's own file closes.
+    /// Merges the team's file with the merged files of the user and a project. The team's exceptions do not allow
+    /// what the user's own file forbids.
     #[must_use]
     pub(crate) fn merge_team(team: &Self, user: &Self, merged: &Self) -> Self {
         let mut team = team.clone();
         let is_named = |id: &str| user.guards.contains_key(id) || user.guards.contains_key(guard_of(id));
         team.exceptions.retain(|exception| !is_named(&exception.rule));
         let mut merged = merged.clone();
-        // No other name for a program of the team's leads past its description.
+        // An alias cannot bypass the team's description of a program.
         for row in team.programs.values_mut() {
             for name in row.also.iter() {
                 if let Some(other) = merged.programs.remove(name.as_ref()) {

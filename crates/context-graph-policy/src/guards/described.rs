@@ -21,7 +21,7 @@ static DESTROYS: Rule = Rule::ask("programs/destroys", Severity::High);
 
 pub(super) static GUARD: Guard = Guard {
     id: "programs",
-    purpose: "what programs are described to destroy, and what the verb of one that nobody described says, is not done unasked",
+    purpose: "programs do not destroy data without a question",
     rules: &[&TAUGHT, &DESTROYS],
     check,
 };

@@ -38,16 +38,16 @@ fn check(case: &Case<'_>, found: &mut Found) {
 /// Settings that make git discard data, now or at every later push.
 fn settings(call: &Invocation<'_>, found: &mut Found) {
     if git_settings(call).iter().any(|(name, value)| expires(name, value.known())) {
-        found.add(&HISTORY, "`git -c gc.…Expire` has git remove the way back.");
+        found.add(&HISTORY, "`git -c gc.…Expire` makes git delete what would allow an undo.");
     }
     if call.word(0) != "config" {
         return;
     }
     let words = words_of(call);
     if forces_every_push(&words) {
-        found.add(&PUSH, "`git config remote.….push +…` has every push overwrite what is there.");
+        found.add(&PUSH, "`git config remote.….push +…` makes every push overwrite what is there.");
     } else if words.windows(2).any(|pair| expires(&pair[0].to_ascii_lowercase(), &pair[1])) {
-        found.add(&HISTORY, "`git config gc.pruneExpire` has git remove the way back.");
+        found.add(&HISTORY, "`git config gc.pruneExpire` makes git delete what would allow an undo.");
     }
 }
 

@@ -43,7 +43,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
     }
     if let Some(token) = sent_astray(case) {
-        found.add(&UPLOAD, told!("`{}` would go to a host it is not for.", token));
+        found.add(&UPLOAD, told!("`{}` would be sent to a host that it does not belong to.", token));
     }
 }
 

@@ -15,7 +15,7 @@ static HOOK_FILE: Rule = Rule::ask("hook-bypass/hook-file", Severity::High);
 
 pub(super) static GUARD: Guard = Guard {
     id: "hook-bypass",
-    purpose: "a project's git hooks are not gone round",
+    purpose: "git hooks of the project are not bypassed",
     rules: &[&NO_VERIFY, &HOOKS_PATH, &VARIABLE, &HOOK_FILE],
     check,
 };

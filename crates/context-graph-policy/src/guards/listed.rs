@@ -123,7 +123,7 @@ impl List {
     fn take_word(&mut self, call: &Invocation<'_>, operands: &mut Vec<&Text>) {
         let given = call.value("-e").map(ToString::to_string);
         let first = (given.is_none() && !call.has("-f") && !operands.is_empty()).then(|| operands.remove(0));
-        // Files without a match, and lines without it, are most.
+        // Most files and most lines do not match.
         if !call.has_any(&["-L", "--files-without-match", "-v", "-i"]) {
             self.word = given.or_else(|| first.and_then(|word| word.literal().map(str::to_owned)));
         }

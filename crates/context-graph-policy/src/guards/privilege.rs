@@ -25,7 +25,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 found.add(&GRANT, told!("`{}` gives a program another user's power.", by));
             }
             Privilege::Container(by) => {
-                found.add(&CONTAINER, told!("`{}`: that container has the run of the machine.", by));
+                found.add(&CONTAINER, told!("`{}`: that container has full access to the machine.", by));
             }
         }
     }

@@ -30,7 +30,7 @@ fn role(name: &str) -> Result<Role, String> {
     let known = ROLES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role);
     known.ok_or_else(|| {
         let names: Vec<&str> = ROLES.iter().map(|(known, _)| *known).collect();
-        format!("`{name}` is no role; there are {}", names.join(", "))
+        format!("`{name}` is not a role; there are {}", names.join(", "))
     })
 }
 
@@ -55,7 +55,7 @@ impl TryFrom<String> for Operands {
             || kinds.iter().any(|k| opens(k) && k.many)
         {
             return Err(format!(
-                "`{text}`: a command takes all words that are left, so it stands last and alone"
+                "`{text}`: a command takes all words that are left, so it must be the last and only one"
             ));
         }
         Ok(Self(Cow::Owned(kinds)))
@@ -144,7 +144,7 @@ fn term(word: &str, whole: &str) -> Result<Term, String> {
             None => Want::Given(own(word)),
         }
     } else if word.is_empty() {
-        return Err(format!("`{whole}`: nothing stands behind `!`"));
+        return Err(format!("`{whole}`: nothing follows `!`"));
     } else {
         Want::Word(own(word))
     };

@@ -66,7 +66,9 @@ fn one(said: &Said, item: &Value, changes: &mut Vec<Change>) -> Result<Decision,
         Value::String(text) => (&empty, Some(text.as_str())),
         Value::Bool(true) if said.verb != "modify" => (&empty, None),
         other => {
-            return Err(format!("holds {other}, which is no decision: give {{rule_id, reason, severity}}"));
+            return Err(format!(
+                "contains {other}, which is not a decision: give {{rule_id, reason, severity}}"
+            ));
         }
     };
     let word = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -77,7 +79,7 @@ fn one(said: &Said, item: &Value, changes: &mut Vec<Change>) -> Result<Decision,
             .or_else(|| ["context", "additional_context", "message", "reason"].into_iter().find_map(word));
         return text
             .map(|text| Decision::context(rule, tame(text, CONTEXT)))
-            .ok_or_else(|| "holds no text".to_owned());
+            .ok_or_else(|| "contains no text".to_owned());
     }
     let reason = text
         .or_else(|| ["reason", "question", "message"].into_iter().find_map(word))

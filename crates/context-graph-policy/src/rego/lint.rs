@@ -196,7 +196,7 @@ impl Lint<'_> {
             if !self.is_used(&name) {
                 is_misnamed = true;
                 let what = format!(
-                    "the set `{name}` is no decision and nothing uses it{}",
+                    "the set `{name}` is not a decision and nothing uses it{}",
                     meant(&name, &DECISION_SETS)
                 );
                 self.remark(&file, Some(line), true, what);

@@ -122,8 +122,8 @@ impl Rules {
         whose != Whose::Project || self.standing.is_in_force()
     }
 
-    /// What to do about an error in what is of the team or not. The team's own policy cannot be passed over: neither user
-    /// nor project may say so.
+    /// What to do about an error. For the team's policy it is at least "ask", whatever the user or the project
+    /// configure.
     fn on_error(&self, whose: Whose) -> OnError {
         let configured = self.config().on_error();
         if whose == Whose::Team { configured.max(OnError::Ask) } else { configured }
@@ -144,8 +144,8 @@ impl Rules {
         if matches!(event, Event::PreToolUse(_)) {
             return self.on_error(whose).decide(failed);
         }
-        let holds = self.is_trusted(whose) || !matches!(event, Event::Stop(_) | Event::SubagentStop(_));
-        let refuses = self.on_error(whose) == OnError::Deny && holds;
+        let may_refuse = self.is_trusted(whose) || !matches!(event, Event::Stop(_) | Event::SubagentStop(_));
+        let refuses = self.on_error(whose) == OnError::Deny && may_refuse;
         match event.known_name().filter(|_| refuses) {
             Some(name) if legality::is_legal(name, Verb::Block) => unheard(Verdict::Block, failed),
             Some(name) if legality::is_legal(name, Verb::Deny) => unheard(Verdict::Deny, failed),

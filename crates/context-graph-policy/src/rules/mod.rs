@@ -192,8 +192,8 @@ impl Rules {
         }
     }
 
-    /// The same rules for an answer to another agent than Claude Code: what it cannot carry is decided on the stricter
-    /// side.
+    /// The same rules for an answer to another agent than Claude Code: what it cannot express becomes the stricter
+    /// verdict.
     #[must_use]
     pub fn answering(self, caller: Option<&Caller>) -> Self {
         Self { caller: caller.cloned(), ..self }

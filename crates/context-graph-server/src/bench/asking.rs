@@ -51,7 +51,7 @@ const QUESTIONS: [Question; 15] = [
     ("health: cost and size", |records, _, _| records.hook_costs().and(records.sizes()).map(drop)),
 ];
 
-/// Asks each question so often, as an admin, each time about another session.
+/// Runs each query this many times, as an admin, each time about another session.
 pub fn ask(pool: &Pool, times: usize, now_ms: fn() -> i64) -> Result<Vec<Asked>, DbError> {
     let rows = pool.with(|connection| {
         connection.query(

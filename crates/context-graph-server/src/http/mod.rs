@@ -240,7 +240,7 @@ async fn join(
     }
     let (bytes, _memory) = read(&app, &headers, body, MAX_SMALL).await?;
     let asked: Join = serde_json::from_slice(&bytes)
-        .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is no request to join"))?;
+        .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to join"))?;
     let joined = app.ask(move |pool, now_ms| Ok::<_, DbError>(members::join(pool, &asked, now_ms))).await?;
     joined.map(Json).map_err(|error| match error {
         JoinError::Db(error) => error.into(),
@@ -251,8 +251,9 @@ async fn join(
 async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
     let (guest, _) = app.machine(&headers).await?;
     let (bytes, memory) = read(&app, &headers, body, MAX_PUSH).await?;
-    let asked: Push = postcard::from_bytes(&bytes)
-        .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is no push that this version reads"))?;
+    let asked: Push = postcard::from_bytes(&bytes).map_err(|_| {
+        Refused::new(StatusCode::BAD_REQUEST, "this is not a push that this version can read")
+    })?;
     drop(bytes);
     let taken = app
         .ask(move |pool, now_ms| {
@@ -270,7 +271,7 @@ async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answe
     let (guest, machine) = app.machine(&headers).await?;
     let (bytes, _memory) = read(&app, &headers, body, MAX_SMALL).await?;
     let asked: Forget = postcard::from_bytes(&bytes)
-        .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is no request to forget"))?;
+        .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to forget"))?;
     let signed = Forget::signed(machine, &asked.session_id, asked.ordinal);
     if !keys::is_signed(&guest.public_key, &signed, &asked.signature) {
         return Err(Refused::new(StatusCode::BAD_REQUEST, "the signature is not that of this machine"));

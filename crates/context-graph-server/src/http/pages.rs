@@ -155,7 +155,7 @@ async fn sign_in(app: &App, peer: SocketAddr, request: Request) -> Response {
     let is_secure = origin.is_some_and(|origin| origin.starts_with("https://"));
     let (parts, body): (_, Body) = request.into_parts();
     let Ok((bytes, _memory)) = super::read(app, &parts.headers, body, super::MAX_SMALL).await else {
-        return door(StatusCode::BAD_REQUEST, Some("That was no token."));
+        return door(StatusCode::BAD_REQUEST, Some("That is not a token."));
     };
     let given =
         std::str::from_utf8(&bytes).ok().and_then(|text| text.strip_prefix("token=")).unwrap_or_default();

@@ -105,7 +105,7 @@ fn moment(text: &str, now_ms: i64) -> Answer<Option<i64>> {
     let start = day.and_then(|day| day.and_hms_opt(0, 0, 0)).map(|start| start.and_utc().timestamp_millis());
     start
         .map(Some)
-        .ok_or_else(|| Trouble::Asked(format!("`{text}` is no time: 30m, 12h, 7d, 2w or 2026-11-16")))
+        .ok_or_else(|| Trouble::Asked(format!("`{text}` is not a time: 30m, 12h, 7d, 2w or 2026-11-16")))
 }
 
 pub(super) fn listed(records: &TeamRecords, asked: &Asked, limit: usize) -> Answer<Page<EntryLine>> {
@@ -213,6 +213,6 @@ pub(super) fn whole(records: &TeamRecords, found: &Found, seq: u64) -> Answer<En
     let entry = entries.into_iter().find(|entry| entry.seqs().contains(&seq));
     let entry = entry.ok_or_else(|| Trouble::NotThere(format!("no record {seq} in {}", found.name())))?;
     let chain = broken
-        .map_or(ChainState::Holds, |at| ChainState::Broken(format!("record {at}: the chain does not hold")));
+        .map_or(ChainState::Holds, |at| ChainState::Broken(format!("record {at}: the chain is broken")));
     Ok(EntryDetail { entry, chain })
 }

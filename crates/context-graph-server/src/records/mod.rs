@@ -320,7 +320,7 @@ impl Records for TeamRecords {
             let found = Found::of(&row);
             if let Some(seq) = self.walk(&found, |_, _| {})? {
                 return Ok(Verification::Fails(format!(
-                    "{}: the chain does not hold at record {seq}",
+                    "{}: the chain is broken at record {seq}",
                     found.name()
                 )));
             }

@@ -33,7 +33,7 @@ pub(super) fn written_out(root: &Path, path: &Path) -> Result<PathBuf> {
         Err(StorageError::Path { path: path.to_path_buf(), problem: problem.into(), next_step })
     };
     if path.as_os_str().is_empty() || path.as_os_str().as_encoded_bytes().contains(&0) {
-        return refuse("it is no path", "name a folder for the state");
+        return refuse("it is not a path", "name a folder for the state");
     }
     let mut inside = PathBuf::new();
     for part in path.components() {

@@ -1,5 +1,5 @@
-//! A state folder, held: an upkeep and a removal of the folder wait for each other, so that neither works on what the other
-//! has taken away.
+//! A lock on the state folder for upkeep and removal: each waits for the other, so that neither works on files that
+//! the other has removed.
 
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::safe_open::{Access, Folder};
 use crate::sessions::UPKEEP_STAMP;
 use crate::system;
 
-/// Held until dropped. Where nothing can be locked, the work goes on without.
+/// The lock, until dropped. If the folder cannot be locked, the work is done without.
 #[derive(Debug)]
 pub struct Held {
     _lock: Option<File>,

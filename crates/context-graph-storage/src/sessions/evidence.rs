@@ -97,7 +97,7 @@ impl Sessions {
         let heads = match self.folder.heads().read() {
             Ok(heads) => heads,
             Err(what) => {
-                let what = format!("what was written down outside of the project does not hold: {what}");
+                let what = format!("what was written down outside of the project cannot be used: {what}");
                 return Ok((0, Some(Break { session_id: None, seq: None, what })));
             }
         };
@@ -119,7 +119,7 @@ impl Sessions {
             let chain = store.map(|store| store.chain_at(&head.session_id, head.records)).transpose()?;
             if chain.flatten().is_none_or(|chain| chain.to_string() != head.chain) {
                 return Ok(Some(
-                    "the store does not hold what was written down outside: it was removed, changed or rolled back",
+                    "the store lacks what was written down outside: it was removed, changed or rolled back",
                 ));
             }
         }

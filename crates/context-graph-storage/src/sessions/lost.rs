@@ -50,7 +50,7 @@ impl Ahead {
 }
 
 const CUT: &str = "its journal was cut off, emptied or removed";
-const PUT_BACK: &str = "its journal was put back to an earlier state, or begun anew";
+const PUT_BACK: &str = "its journal was restored to an older version, or started again";
 const NOT_WRITTEN_DOWN: &str =
     "how far its journal had come was removed from your own folder, or lost in a power cut";
 const DAMAGED: &str = "its journal was damaged";

@@ -1,8 +1,8 @@
 //! The interface of sessions on disk: step one, read one, forget one.
 //!
-//! This connects the pure fold of [`context_graph_core::session`] with the journal, the state file and the
-//! store. Each event is appended to the session's journal before anything is computed from it, so an
-//! acknowledged event is never lost, whatever happens next.
+//! This connects [`context_graph_core::session`] with the journal, the state file and the store. Each event is
+//! appended to the session's journal before anything is computed from it, so an acknowledged event is never lost,
+//! whatever happens next.
 
 mod codec;
 mod evidence;
@@ -64,7 +64,7 @@ impl Sessions {
         self
     }
 
-    /// Leaves it to the end of the process to close what is open: a hook that tidies up keeps its caller waiting.
+    /// Does not close files: the process ends soon, and closing would only take time.
     #[must_use]
     pub fn until_exit(mut self) -> Self {
         self.ends_soon = true;

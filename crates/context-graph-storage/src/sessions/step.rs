@@ -1,4 +1,4 @@
-//! Stores one event: appends it, folds it into the session, and at a sync point into the store.
+//! Stores one event: appends it, applies it to the session, and at a sync point folds the journal into the store.
 
 use context_graph_core::session::{
     EventRecord, EventsLost, NewRuling, Session, StepReport, session_titled, title_given,
@@ -314,7 +314,7 @@ impl Sessions {
     }
 }
 
-/// The session, if it has taken this event in already. Only other agents' events come twice.
+/// The session, if this event was applied before. Only other agents' events arrive twice.
 fn seen_before(
     guard: &mut SessionLock<'_>,
     known: std::result::Result<&Option<LiveState>, &StorageError>,
@@ -329,7 +329,7 @@ fn seen_before(
     Ok(session.has_seen(event, at_ms).then_some(session))
 }
 
-/// What a repeated event comes to: the session as it is.
+/// The result for a repeated event: the session as it is.
 fn repeated(session: Session) -> Stepped {
     let (previous, refused_previous, damage, lost, calls, postponed) =
         (None, None, Vec::new(), None, None, None);

@@ -1,5 +1,5 @@
-//! The sessions that are not in the store as they are now, told in memory by the same tables. Who asks often goes on from what was
-//! read before: only what is new is told.
+//! Sessions with records that are not in the store yet, loaded into the same tables in memory. A second query loads
+//! only the new records.
 
 use std::ops::ControlFlow;
 
@@ -10,24 +10,24 @@ use super::{SessionView, Sessions};
 use crate::error::Result;
 use crate::store::{About, FoldBatch, LogRecord, Store, Why};
 
-/// The sessions that are not in the store as they are now.
+/// Sessions with records that are not in the store yet.
 #[derive(Debug, Default)]
 pub struct Unfolded {
     store: Option<Store>,
     ids: Vec<String>,
-    /// How far each of them is told, and the time of the last record.
+    /// How many records of each are loaded, and the time of the last one.
     told: Vec<(u64, i64)>,
 }
 
 impl Unfolded {
-    /// Reads what is in journals.
+    /// Loads the records in journals.
     pub fn read(sessions: &Sessions, store: Option<&Store>) -> Result<Self> {
         let mut unfolded = Self::default();
         unfolded.refresh(sessions, store)?;
         Ok(unfolded)
     }
 
-    /// Reads what is new in journals.
+    /// Loads the new records in journals.
     pub fn refresh(&mut self, sessions: &Sessions, store: Option<&Store>) -> Result<()> {
         let live: Vec<String> = sessions.folder().live_sessions()?.into_iter().map(|(id, _)| id).collect();
         for id in self.ids.clone().iter().filter(|id| !live.contains(id)) {
@@ -63,13 +63,13 @@ impl Unfolded {
         Ok(())
     }
 
-    /// Tells a session, from where it was told to.
+    /// Adds a session's new records to the tables.
     fn tell(&mut self, store: Option<&Store>, id: &str, view: SessionView) -> Result<()> {
         let known = self.ids.iter().position(|known| known == id);
         let (mut told, last_ms) = known.map_or((0, 0), |at| self.told[at]);
         let total = view.stored_records + view.unfolded.len() as u64;
         if told > 0 && time_of(store, id, told, &view)? != Some(last_ms) {
-            // What was told is not what is there: the session was imported anew, or something was lost.
+            // The loaded records differ from the current ones: the session was imported again, or something was lost.
             self.forget(id)?;
             told = 0;
         } else if told == total && told > 0 {

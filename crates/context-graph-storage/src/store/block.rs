@@ -76,7 +76,8 @@ impl Block {
         value
     }
 
-    /// How many bytes the records of a stored block take uncompressed, as it says itself; `None` if it is no block.
+    /// How many bytes the records of a stored block take uncompressed, as it says itself; `None` if it is not a
+    /// block.
     pub fn announced(value: &[u8]) -> Option<usize> {
         let header = value.get(..HEADER).filter(|header| header[0] == FORMAT)?;
         Some(u32_at(header, HEADER - 4) as usize)

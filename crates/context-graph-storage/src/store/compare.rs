@@ -109,7 +109,7 @@ pub(super) struct Differs {
 }
 
 impl Expected {
-    /// Makes it what these records of a session tell. What it was of another session is forgotten, not its memory.
+    /// Replaces the content by the rows of this session. The allocated memory is reused.
     pub(super) fn tell(&mut self, ledger: &Ledger, records: &[(u64, EventRecord)]) -> rusqlite::Result<()> {
         self.bytes.clear();
         self.rows.iter_mut().for_each(Vec::clear);
@@ -143,7 +143,7 @@ impl Expected {
             }
             if let Some(more) = walk.row().filter(|_| walk.session() == Some(session)) {
                 let seq = more.get(1).unwrap_or(0);
-                return Ok(Some(Differs { table: TABLES[table].name, seq, how: "is told by no record" }));
+                return Ok(Some(Differs { table: TABLES[table].name, seq, how: "belongs to no record" }));
             }
         }
         Ok(None)

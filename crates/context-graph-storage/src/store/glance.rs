@@ -198,7 +198,7 @@ impl Store {
                     return broken(next, "the record is missing");
                 }
                 let Some(block) = read(ledger.number, first, row.get_ref(1)?) else {
-                    return broken(first, "the record was changed: its checksum does not hold");
+                    return broken(first, "the record was changed: its checksum is wrong");
                 };
                 if block.before != chain {
                     return broken(first, "the chain does not lead from the record before it");
@@ -210,7 +210,7 @@ impl Store {
             }
             let (last, head) = (ledger.entry.last_seq, ledger.entry.chain);
             if last + 1 != next || (last > 0 && head != Some(chain)) {
-                return broken(next.min(last + 1), "the log ends elsewhere than it should");
+                return broken(next.min(last + 1), "the end of the log is missing or changed");
             }
             Ok(None)
         })

@@ -263,7 +263,7 @@ fn create(path: &Path) -> Result<u64> {
         }
         return Err(StorageError::Path {
             path: path.to_path_buf(),
-            problem: "it is no plain file".to_owned(),
+            problem: "it is not a plain file".to_owned(),
             next_step: "move it away; a store will be made in its place",
         });
     }
@@ -330,7 +330,7 @@ fn failure(path: &Path, error: &rusqlite::Error) -> StorageError {
         Some(ReadOnly | PermissionDenied | CannotOpen) => StorageError::Path {
             path,
             problem: format!("it cannot be used: {error}"),
-            next_step: "make it and its folder writable for you; what happens meanwhile waits in journals",
+            next_step: "make sure that you can write to it and its folder; events are kept in journals meanwhile",
         },
         _ => StorageError::database(error.to_string()),
     }

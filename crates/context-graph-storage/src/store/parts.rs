@@ -1,4 +1,4 @@
-//! Work on all sessions, shared by several threads: each has a connection of its own and takes the next part of the numbers
+//! Work on all sessions by several threads. Each has its own connection and takes the next range of session numbers
 //! when it is done with one.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,12 +14,12 @@ pub(super) type Part = (i64, i64);
 const WORTH_A_THREAD: i64 = if cfg!(test) { 2 } else { 2000 };
 /// More threads than this would only wait for the disk.
 const MOST_THREADS: i64 = 8;
-/// So many parts for each thread, so that none waits long for another that was held up.
+/// Parts per thread, so that none waits long for a slow one.
 const PARTS_A_THREAD: i64 = 8;
 
 impl Store {
-    /// Has `own` done here and `others` by threads, each for the part that is next; what they came to, in the order of the
-    /// parts.
+    /// Runs `own` on this thread and `others` on further threads until all parts are done. Returns the results in the
+    /// order of the parts.
     pub(super) fn in_parts<T: Send>(
         &self,
         mut own: impl FnMut(&Self, Part) -> Result<T>,

@@ -133,8 +133,8 @@ fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
     Ok(objects)
 }
 
-/// What a database is made of, taken together, in whatever order it was made. Every process that opens it asks, so nothing
-/// is kept apart that need not be.
+/// A fingerprint of all tables, indexes and views, independent of their order. Every process that opens the database
+/// computes it, so it allocates little.
 fn fingerprint(connection: &Connection) -> rusqlite::Result<String> {
     let mut statement = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")?;
     let mut rows = statement.query([])?;

@@ -48,7 +48,7 @@ pub struct ChainReport {
 }
 
 /// How to repair rows.
-const MEND: &str = "`context-graph maintain --rebuild` makes rows anew from the records";
+const MEND: &str = "`context-graph maintain --rebuild` rebuilds the rows from the records";
 
 impl ChainReport {
     /// Adds the results of other sessions.
@@ -96,13 +96,13 @@ impl Follow {
             self.break_at(report, Some(self.next), "the record is missing");
         }
         let Some(block) = read(self.ledger.number, first, row.get_ref(3)?) else {
-            self.break_at(report, Some(first), "the record was changed: its checksum does not hold");
+            self.break_at(report, Some(first), "the record was changed: its checksum is wrong");
             self.next = first.saturating_add(1);
             return Ok(());
         };
         self.next = block.end();
         if i64::from(block.count) != row.get::<_, i64>(2)? {
-            self.break_at(report, Some(first), "the block has another number of records than it should");
+            self.break_at(report, Some(first), "the number of records in the block is wrong");
         }
         report.records += u64::from(block.count);
         if block.before != self.chain {
@@ -129,11 +129,11 @@ impl Follow {
         let (last, head) = (self.ledger.entry.last_seq, self.ledger.entry.chain);
         if last.saturating_add(1) != self.next {
             let seq = self.next.min(last.saturating_add(1));
-            return self.break_at(report, Some(seq), "the log ends elsewhere than it should");
+            return self.break_at(report, Some(seq), "the end of the log is missing or changed");
         }
         let fits = if last == 0 { head.is_none() } else { head == Some(self.chain) };
         if !fits {
-            self.break_at(report, Some(last), "the chain ends in another link than it should");
+            self.break_at(report, Some(last), "the last link of the chain is wrong");
         }
     }
 }
@@ -368,8 +368,7 @@ impl Store {
 }
 
 /// What is said of an index that was emptied.
-const UNNAMED: &str =
-    "the search index does not name what it was told: `context-graph maintain --rebuild` makes it anew";
+const UNNAMED: &str = "the search index is incomplete: `context-graph maintain --rebuild` rebuilds it";
 
 /// Reports rows that belong to no session, up to this number.
 fn strays<'w>(

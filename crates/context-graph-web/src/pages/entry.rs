@@ -77,7 +77,7 @@ fn of_call(call: &Call, chain: &ChainState) -> Markup {
                 (section("Asked for", asked)) (section("Executed, with another input", executed))
             }
             (Some(asked), _) => { (section("Input", asked)) }
-            (None, Some(executed)) => { (section("Executed (nobody was seen asking)", executed)) }
+            (None, Some(executed)) => { (section("Executed (no request was recorded)", executed)) }
             (None, None) => {}
         }
         @if let Some(response) = &call.response {
@@ -136,7 +136,9 @@ fn chained(chain: &ChainState) -> Markup {
         ChainState::Broken(what) => {
             html! { span.chip.stop { "chain is broken" } " " (Said::new(what.as_str())) }
         }
-        ChainState::Waiting => html! { span.chip { "in the journal" } " to be chained when the turn ends" },
+        ChainState::Waiting => {
+            html! { span.chip { "in the journal" } "  to be added to the hash chain at the end of the turn" }
+        }
     }
 }
 
@@ -171,7 +173,7 @@ fn agent(agent: &Agent) -> Markup {
 fn why(call: &Call) -> &'static str {
     match (call.evidence, call.outcome) {
         (Evidence::Result, Outcome::Interrupted) => "the client says that it was interrupted",
-        (Evidence::Result, _) => "the client told of the result",
+        (Evidence::Result, _) => "the client reported the result",
         (Evidence::Refusal, _) => "the client refused it",
         (Evidence::Ruling, _) => "a rule decided so",
         (Evidence::Batch, _) => "so the model was told",

@@ -128,7 +128,7 @@ fn injected(injections: &[Injection], now_ms: i64) -> Markup {
     html! {
         section.panel aria-label="Told to models" {
             div.section-head { h2 { "Told to models" } }
-            @if injections.is_empty() { p.muted { "Nothing was put before a model of late. It is only told what it needs: after a compaction, or when it drifts or loops." } }
+            @if injections.is_empty() { p.muted { "No text was added for a model recently. It is only told what it needs: after a compaction, or when it drifts or loops." } }
             @else {
                 ol.told {
                     @for injection in injections {

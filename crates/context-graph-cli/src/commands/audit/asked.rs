@@ -34,11 +34,12 @@ pub(crate) struct AskedArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) event: Vec<String>,
 
-    /// Decided so: `allow`, `modify`, `ask`, `block`, `deny`, `halt`, or `dropped` where the event could not carry it
+    /// With this verdict: `allow`, `modify`, `ask`, `block`, `deny`, `halt`, or `dropped` where the event could not
+    /// carry it
     #[arg(long, value_name = "VERDICT", value_delimiter = ',')]
     pub(crate) verdict: Vec<String>,
 
-    /// Calls that ended so: `success`, `failure`, `denied`, `interrupted`, `deferred`, `unanswered`
+    /// With this outcome: `success`, `failure`, `denied`, `interrupted`, `deferred`, `unanswered`
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = outcome)]
     pub(crate) outcome: Vec<Outcome>,
 

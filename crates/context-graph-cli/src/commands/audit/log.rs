@@ -39,7 +39,7 @@ pub(crate) struct LogArgs {
     #[arg(long, conflicts_with = "limit")]
     all: bool,
 
-    /// Go on with what happens next, until Ctrl-C
+    /// Keep running and show new events, until Ctrl-C
     ///
     /// A call is shown once it is known what became of it.
     #[arg(long, short)]

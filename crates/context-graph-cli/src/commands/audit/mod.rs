@@ -63,7 +63,7 @@ pub(crate) fn named_call(shelf: &Shelf, id: &str) -> Result<Call, Failure> {
         Entry::Call(call) => Some(*call),
         Entry::Event(_) => None,
     });
-    calls.next_back().ok_or_else(|| Failure::usage(format!("`{id}` is no tool call")))
+    calls.next_back().ok_or_else(|| Failure::usage(format!("`{id}` is not a tool call")))
 }
 
 /// Time and subject of the newest entries of an event since then, at most `limit`, oldest first.

@@ -44,7 +44,7 @@ pub(super) fn run(args: &ReportArgs, environment: &Environment) -> Outcome {
     let (new_file, mut file) = NewFile::create(&args.html, args.force)?;
     file.write_all(page.as_bytes()).map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", args.html.display()))
-            .with_next_step("see that there is room on the disk")
+            .with_next_step("make sure that there is room on the disk")
     })?;
     new_file.place()?;
     if args.scope.place.json {

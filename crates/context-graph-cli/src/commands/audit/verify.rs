@@ -19,15 +19,15 @@ use crate::summary::counted;
 use crate::{Environment, clock, table, terminal, time};
 use copy::HeadsCopy;
 
-/// Check that the record is as it was written: every page, every record, every chain, every journal
+/// Check that the records are as they were written: every page, record, chain and journal
 ///
-/// Each session's records are a hash chain. Whatever was changed, taken out or added behind the store's back does not
-/// fit, and the first place is named. How far each session had come is written down in your own folder too: what was
-/// removed or rolled back is missed there. Sessions that were forgotten or pruned left a tombstone and are no break.
+/// Each session's records are a hash chain. Any change that context-graph did not make breaks it, and the first
+/// broken place is named. How far each session had come is also stored in your own folder, so sessions that were
+/// removed or rolled back are noticed. Sessions that were forgotten or pruned left a tombstone and are not errors.
 ///
-/// Events that were lost from a journal are on record themselves: they are named until you say that you know of them.
+/// Lost events of a journal are recorded too, and reported until you confirm them with --acknowledge.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 it holds, 2 it does not.\n\nExamples:\n  \
+#[command(after_help = "Exit codes: 0 intact, 2 changed or incomplete.\n\nExamples:\n  \
                         context-graph audit verify\n  \
                         context-graph audit verify --all-projects\n  \
                         context-graph audit verify --acknowledge\n  \
@@ -41,11 +41,11 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "all_projects")]
     heads: Option<PathBuf>,
 
-    /// Say that you know of the losses that it names: that goes on record, and from then on they are no failure
+    /// Confirm the reported losses. This is recorded, and they no longer count as errors
     #[arg(long, conflicts_with = "all_projects")]
     acknowledge: bool,
 
-    /// Compare with what was pushed to the team: a record that was changed since is named
+    /// Compare with what was pushed to the team, and name a record that was changed since
     #[arg(long, conflicts_with = "all_projects")]
     team: bool,
 }
@@ -81,7 +81,7 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
     checked.failure().map_or(Ok(()), |failure| Err(failure.answered()))
 }
 
-/// Every project for itself. That one does not hold does not keep the others from being looked at.
+/// Checks each project. A broken one does not keep the others from being checked.
 fn each(places: &[PlaceArgs], args: &VerifyArgs, environment: &Environment) -> Outcome {
     let (mut told, mut failed) = (Vec::new(), None);
     for place in places {
@@ -150,8 +150,11 @@ impl Checked {
                     .with_next_step("the team's copy is the older one: its lead can look at it there")
             }),
             Some(found) => Some(
-                Failure::new(ErrorCode::Corruption, format!("the record does not hold: {}", line(found)))
-                    .with_next_step(next_step(&self.findings.losses)),
+                Failure::new(
+                    ErrorCode::Corruption,
+                    format!("the records were changed or are incomplete: {}", line(found)),
+                )
+                .with_next_step(next_step(&self.findings.losses)),
             ),
         }
     }
@@ -286,7 +289,7 @@ fn told(findings: &Findings) -> Vec<String> {
     )];
     if findings.waiting > 0 {
         lines.push(format!(
-            "{} in the journals of open sessions, to be chained when the turn ends",
+            "{} in the journals of open sessions, to be added to the hash chain at the end of the turn",
             counted(findings.waiting, "more waits", "more wait")
         ));
     }
@@ -305,7 +308,9 @@ fn told(findings: &Findings) -> Vec<String> {
     }));
     lines.push(match &findings.first_break {
         None => "audit log intact".to_owned(),
-        Some(found) => format!("the record DOES NOT hold: {}", terminal::plain(&line(found), false)),
+        Some(found) => {
+            format!("the records were CHANGED or are incomplete: {}", terminal::plain(&line(found), false))
+        }
     });
     lines
 }

@@ -152,7 +152,7 @@ fn write(path: &Path, text: &str) -> Outcome {
     });
     written.map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-            .with_next_step("see that it and its folder are yours and writable for you")
+            .with_next_step("make sure that it and its folder are yours and that you can write to them")
     })
 }
 

@@ -20,7 +20,7 @@ const REASON: &str = "say why this is fine";
 pub(super) fn explain(place: &Place, entry: &Entry) -> Explanation {
     let Entry::Call(call) = entry else {
         return Explanation {
-            no_allow: Some("This is no tool call; gates and policies are the project's own.".to_owned()),
+            no_allow: Some("This is not a tool call; gates and policies are the project's own.".to_owned()),
             ..Explanation::default()
         };
     };

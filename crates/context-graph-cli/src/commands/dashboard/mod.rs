@@ -33,13 +33,13 @@ const IDLE: Duration = Duration::from_hours(1);
 
 /// Look at sessions, calls and stops in the browser
 ///
-/// Only this machine's loopback is listened on, and the address that is printed lets nobody else in. It reads and changes
-/// nothing, and ends with Ctrl-C or after an hour without a visitor.
+/// It listens on this machine's loopback address only, and only the printed address gives access. It only reads, and
+/// ends with Ctrl-C or after an hour without a visitor.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     context-graph dashboard                 opens the browser\n  \
     context-graph dashboard --no-open       prints the address\n  \
-    context-graph dashboard --all           of all projects that have a record")]
+    context-graph dashboard --all           of all projects with records")]
 pub(crate) struct DashboardArgs {
     /// The project's folder [default: the one around the current folder]
     #[arg(long, value_name = "DIR", value_parser = project_folder(), conflicts_with = "all")]

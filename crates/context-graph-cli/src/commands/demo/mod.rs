@@ -39,7 +39,7 @@ pub(crate) struct DemoArgs {
 pub(crate) fn run(args: &DemoArgs) -> Outcome {
     let mut scratch = Scratch::new("demo").map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot make a temporary folder: {error}"))
-            .with_next_step("see that there is room and that TMPDIR names a folder that is writable for you")
+            .with_next_step("make sure that there is room and that you can write to the folder in TMPDIR")
     })?;
     let program = super::binary_path()?;
     let mut stage = Stage::new(&scratch, &program)?;

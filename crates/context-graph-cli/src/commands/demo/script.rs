@@ -56,7 +56,7 @@ pub(super) fn play(stage: &mut Stage<'_>, story: &mut Story) -> Outcome {
     stage.event("SessionStart", json!({"source": "startup"}))?;
     prompt(stage, story, REQUEST)?;
 
-    story.scene("Work that serves the request. Nothing is said: there is nothing to say.");
+    story.scene("Work that serves the request. No message, because all is well.");
     calls(stage, story, FITTING)?;
 
     story.scene("A command that must not run.");
@@ -71,7 +71,7 @@ pub(super) fn play(stage: &mut Stage<'_>, story: &mut Story) -> Outcome {
         &[Edit("src/parser/expression.rs", "next > current", "next >= current"), Runs(TEST, "1 passed")],
     )?;
 
-    story.scene("The work drifts away. The measure shows it; only long work is told of it.");
+    story.scene("The work drifts away. The measure shows it; a message needs a long session.");
     calls(stage, story, DRIFTING)?;
 
     story.scene("The conversation is compacted. What was lost comes back.");

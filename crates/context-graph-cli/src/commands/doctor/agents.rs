@@ -154,14 +154,15 @@ impl Registered<'_> {
             }
         }
         if !missing.is_empty() {
-            let what = format!("{file} does not register {}: they go unseen", listed(&missing));
+            let what =
+                format!("{file} does not register {}: these events are not recorded", listed(&missing));
             findings.push(Finding::warning(name, what, self.init()));
         }
         if !differing.is_empty() {
             let what = format!("{file} differs from what `init` writes: {}", listed(&differing));
             findings.push(Finding::warning(name, what, self.init()));
         }
-        // `init` would write all of it anew.
+        // `init` would write the whole file again.
         findings.into_iter().map(|finding| finding.mended_by(self.mend())).collect()
     }
 
@@ -211,7 +212,7 @@ impl Registered<'_> {
                 let event = &found.event;
                 findings.push(Finding::broken(
                     self.name(),
-                    format!("{event} in {file} has the matcher `*`, which is no regular expression: Goose skips it"),
+                    format!("{event} in {file} has the matcher `*`, which is not a regular expression: Goose skips it"),
                     format!("take the matcher out of {file}"),
                 ));
             }
@@ -268,7 +269,7 @@ fn unreadable(environment: &Environment, client: &'static AgentClient) -> Vec<Fi
         let text = file.read().ok().flatten().filter(|text| text.contains("context-graph"))?;
         let error = client.find_ours(&text).err()?;
         let what = format!("{}: {error}", file.path().display());
-        Some(Finding::broken(client.agent.name(), what, "mend the file"))
+        Some(Finding::broken(client.agent.name(), what, "correct the file"))
     };
     [Scope::User, Scope::Project].into_iter().filter_map(broken).collect()
 }

@@ -40,7 +40,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             return vec![Finding::warning(
                 CHECK,
                 format!("hooks could not be tried: no temporary folder can be made ({error})"),
-                "see that there is room and that TMPDIR names a folder that is writable for you",
+                "make sure that there is room and that you can write to the folder in TMPDIR",
             )];
         }
     };

@@ -46,7 +46,7 @@ fn worktree(hook: &Ours<'_>) -> Option<Finding> {
 fn timeout(hook: &Ours<'_>) -> Option<Finding> {
     has_bad_timeout(hook).then(|| {
         let what = format!(
-            "{}: the timeout is no positive number, so Claude Code drops the hook without a word",
+            "{}: the timeout is not a positive number, so Claude Code drops the hook without a message",
             place(hook)
         );
         mended_by_init(hook, Finding::broken(HOOKS, what, "`context-graph init` writes the right one"))

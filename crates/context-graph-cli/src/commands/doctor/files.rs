@@ -20,13 +20,13 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             findings.push(Finding::broken(
                 FILES,
                 format!("{file} cannot be used: {problem}; Claude Code ignores all of it"),
-                format!("mend {file}{}", backup_hint(patient)),
+                format!("correct {file}{}", backup_hint(patient)),
             ));
         } else if source.get("hooks").is_some_and(|hooks| !hooks.is_object()) {
             findings.push(Finding::broken(
                 FILES,
-                format!("`hooks` in {file} is no object: Claude Code ignores it"),
-                format!("mend {file}, then `context-graph init`"),
+                format!("`hooks` in {file} is not an object: Claude Code ignores it"),
+                format!("correct {file}, then `context-graph init`"),
             ));
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn never_matches(matcher: &str) -> Option<&'static str> {
             matcher.split(['|', ',']).map(str::trim).all(|word| !word.starts_with("mcp__") && is_lower(word));
         return lower.then_some("names of tools begin with a capital letter");
     }
-    (!is_expression(matcher)).then_some("it is no valid regular expression")
+    (!is_expression(matcher)).then_some("it is not a valid regular expression")
 }
 
 fn is_word(text: &str) -> bool {

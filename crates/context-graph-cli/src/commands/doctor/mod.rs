@@ -38,7 +38,7 @@ pub(crate) use agents::steps_to_trust;
 use finding::{Finding, Level};
 use sources::{Layer, Ours, Source};
 
-/// Find out whether everything works, and what to do where it does not
+/// Find out whether everything works, and what to do if not
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 all is well or works, 1 something is broken.\n\nExamples:\n  \
                   context-graph doctor            look at the project around the current folder\n  \
@@ -152,8 +152,8 @@ pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
     let mut environment = environment.in_project(args.dir.as_deref());
     environment.db_path = args.db_path.clone().or(environment.db_path);
     if !environment.project_root().is_dir() {
-        return Err(Failure::usage(format!("{} is no folder", environment.project_root().display()))
-            .with_next_step("name the folder of a project that is there"));
+        return Err(Failure::usage(format!("{} is not a folder", environment.project_root().display()))
+            .with_next_step("give the folder of an existing project"));
     }
     let mut patient = Patient::new(environment);
     let mut findings = patient.examine();

@@ -84,7 +84,10 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
     if !missing.is_empty() && !missing.contains(&"PreToolUse") {
         findings.push(Finding::warning(
             HOOKS,
-            format!("{file} does not register {}: they go unseen", listed(missing.iter().copied())),
+            format!(
+                "{file} does not register {}: these events are not recorded",
+                listed(missing.iter().copied())
+            ),
             fix.clone(),
         ));
     }

@@ -12,7 +12,7 @@ use crate::{Environment, table, terminal};
 /// Checks that passed share one line, unless `everything` is wanted.
 pub(super) fn text(findings: &[Finding], mended: &[String], everything: bool) -> Outcome {
     let colour = std::io::stdout().is_terminal() && Environment::welcomes_colour();
-    let mut lines: Vec<String> = mended.iter().map(|done| line("mended", Level::Ok, done, colour)).collect();
+    let mut lines: Vec<String> = mended.iter().map(|done| line("fixed", Level::Ok, done, colour)).collect();
     for level in [Level::Broken, Level::Warning] {
         for finding in findings.iter().filter(|finding| finding.level == level) {
             lines.push(line(word(level), level, &finding.what, colour));
@@ -51,7 +51,7 @@ fn ending(findings: &[Finding]) -> String {
     let mendable = findings.iter().filter(|finding| finding.mend.is_some()).count();
     let mend = match mendable {
         0 => String::new(),
-        n => format!("; `context-graph doctor --fix` mends {n} of them"),
+        n => format!("; `context-graph doctor --fix` fixes {n} of them"),
     };
     let known = match count(Level::Warning) {
         0 => String::new(),

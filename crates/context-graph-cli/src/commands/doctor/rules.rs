@@ -18,7 +18,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     )
     .into_iter()
     .map(|problem| {
-        let fix = "mend the file; until then every guarded call is decided as an error is, which asks. \
+        let fix = "correct the file; until then every guarded call is treated as an error, which usually asks the user. \
                        `context-graph policy check` looks again";
         Finding::broken("policy", problem, fix)
     })
@@ -34,7 +34,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         Err(error) => Finding::broken(
             "config",
             error.to_string(),
-            "mend the file; `context-graph config show` says what is in force",
+            "correct the file; `context-graph config show` says what is in force",
         ),
     });
     findings
@@ -46,7 +46,7 @@ fn not_enforced(patient: &Patient) -> Vec<Finding> {
     let finding = |missing: &Missing| {
         let what = format!("{} of {} is not enforced: {}", missing.what, missing.from, missing.why);
         let fix = format!(
-            "mend it and import {} again, write the rule yourself, or take its entry out of {POLICIES}/{}",
+            "correct it and import {} again, write the rule yourself, or take its entry out of {POLICIES}/{}",
             missing.from,
             unenforced::FILE
         );

@@ -17,7 +17,7 @@ const LITTLE_ROOM: u64 = 200 * 1024 * 1024;
 const NO_ROOM: u64 = 8 * 1024 * 1024;
 
 /// What to do about missing data.
-const MISSING: &str = "`context-graph audit verify` says more; with --acknowledge it takes it that you know";
+const MISSING: &str = "`context-graph audit verify` says more; --acknowledge confirms that you know about it";
 
 /// Checks the state folder and everything in it.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
@@ -133,7 +133,7 @@ fn is_as_written(store: &Store) -> Vec<Finding> {
         Finding::warning(
             CHECK,
             format!("session {}: {}", loss.session_id, loss.what),
-            "`context-graph audit verify` says more; with --acknowledge it takes it that you know",
+            "`context-graph audit verify` says more; --acknowledge confirms that you know about it",
         )
     }));
     findings

@@ -36,7 +36,7 @@ pub enum HookCommand {
     PromptSubmit(PromptSubmitArgs),
     /// A session ends
     SessionEnd(SessionEndArgs),
-    /// Any of the 33 events, told apart by `hook_event_name`
+    /// Any event; `hook_event_name` says which
     Event(EventArgs),
 }
 
@@ -80,7 +80,7 @@ pub struct SessionStartArgs {
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub common: CommonArgs,
 
-    /// The session; made up if neither this nor stdin names one
+    /// The session; generated if neither this nor stdin names one
     #[arg(long, value_name = "ID")]
     pub session_id: Option<String>,
 
@@ -104,7 +104,7 @@ pub struct PreToolArgs {
     #[arg(long, value_name = "NAME")]
     pub tool_name: Option<String>,
 
-    /// Do without the database
+    /// Do not open the database
     #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = ArgAction::Set)]
     pub fast_path: bool,
 }
@@ -130,7 +130,7 @@ pub struct PostToolArgs {
     #[arg(long, value_name = "NAME")]
     pub tool_name: Option<String>,
 
-    /// Whether it succeeded; must agree with stdin where that says so too
+    /// Whether it succeeded; must match stdin if both are given
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub success: Option<Given<bool>>,
 }
@@ -162,7 +162,7 @@ pub struct SessionEndArgs {
     #[arg(long, value_name = "ID")]
     pub session_id: Option<String>,
 
-    /// How long it lasted; must agree with stdin where that says so too
+    /// How long it lasted; must match stdin if both are given
     #[arg(long, value_name = "MS")]
     pub duration_ms: Option<Given<u64>>,
 

@@ -23,7 +23,7 @@ use crate::trust::ProjectFiles;
 use crate::watchdog::{self, Late};
 use crate::{Environment, ExitStatus, actions, crash, terminal, upkeep};
 
-/// A rendered refusal.
+/// A rendered refusal or question.
 #[derive(Debug)]
 enum Refusal {
     /// For Claude Code.
@@ -50,7 +50,7 @@ pub(crate) struct HookContext<'a> {
     /// Whether a tool call has no decision yet. Then any failure, even a panic, answers "ask" and does not
     /// let the call pass.
     undecided: Arc<AtomicBool>,
-    /// The refusal that stands, once there is one. A panic writes it.
+    /// The refusal or question that nothing may revert, once there is one. A panic writes it.
     refusal: Arc<Mutex<Option<Refusal>>>,
     /// The agent to answer, if it is not Claude Code.
     caller: Arc<Mutex<Option<Caller>>>,
@@ -195,8 +195,8 @@ impl<'a> HookContext<'a> {
         }
     }
 
-    /// Answers a panic like any other failure: one JSON object, exit 1, nothing else on stdout. An earlier
-    /// refusal stands.
+    /// Answers a panic like any other failure: one JSON object, exit 1, nothing else on stdout. An earlier refusal or
+    /// question is written instead.
     pub(super) fn announce_panics(&self) {
         let (undecided, refusal) = (Arc::clone(&self.undecided), Arc::clone(&self.refusal));
         let caller = Arc::clone(&self.caller);

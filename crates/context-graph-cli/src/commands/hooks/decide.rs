@@ -76,7 +76,7 @@ impl HookDecision {
         } else {
             rules.decide_by_guards(event)
         };
-        // A policy that does not end must not revert a refusal by the guards.
+        // A policy that does not end must not revert a refusal or a question of the guards.
         if rules.has_policies() && before_policies.decision.verdict().stops() {
             let refused =
                 Self::new(event, before_policies.decision.clone(), before_policies.troubles.clone());
@@ -270,7 +270,7 @@ impl HookDecision {
         let shown = ruling.filter(|_| self.stops() && is_shown).map_or("", |ruling| &ruling.reason);
         for trouble in &self.troubles {
             if !shown.contains(trouble) && !lines.iter().any(|line| line.contains(trouble)) {
-                lines.push(format!("context-graph: not heard: \"{trouble}\""));
+                lines.push(format!("context-graph: a policy could not be used: \"{trouble}\""));
             }
         }
         (!lines.is_empty()).then(|| lines.join("\n"))

@@ -52,7 +52,7 @@ pub struct GenerateConfigArgs {
     #[arg(long, default_value = ".claude/hooks", value_name = "DIR")]
     pub output_dir: PathBuf,
 
-    /// Print the file that another agent wants instead, as `init --agent AGENT --shared` writes it where there is none
+    /// Print the settings file of another agent instead, as `init --agent AGENT --shared` writes a new one
     #[arg(long, value_enum, value_name = "AGENT", conflicts_with_all = ["output_dir", "force", "hooks", "shell", "yes"])]
     pub(crate) agent: Option<AgentChoice>,
 
@@ -254,7 +254,7 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
     if !args.absolute && named(&folder).is_none() {
         let _ = write!(
             told,
-            "\n{} is not in the project: its full path stands in the settings, which is of no use to others",
+            "\n{} is not in the project: the settings contain its full path, which does not exist on other machines",
             folder.display()
         );
     }
@@ -363,5 +363,5 @@ fn writing_from<'a>(root: &'a Path, folder: &'a Path) -> std::io::Result<&'a Pat
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-        .with_next_step("see that the folder is writable for you")
+        .with_next_step("make sure that you can write to the folder")
 }

@@ -9,7 +9,7 @@ use context_graph_events::words::shortened;
 
 use crate::config::Inject;
 
-/// The moments at which something may be said.
+/// The moments at which context may be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Moment {
     /// A session starts.
@@ -20,9 +20,9 @@ pub(super) enum Moment {
     AfterTool,
     /// The conversation is about to be summarised.
     PreCompact,
-    /// The same in an agent that says nothing afterwards: what is to be known then must wait.
+    /// The same for an agent without an event after the compaction: the text is kept for its next event.
     Compacting,
-    /// Nothing can be said.
+    /// No context can be added.
     Other,
 }
 
@@ -36,7 +36,7 @@ impl Moment {
             Event::PreCompact(compaction) => match sender(event) {
                 None => Self::PreCompact,
                 Some(agent) if agent.starts_after_compaction() => Self::Other,
-                // It says so before every request.
+                // Gemini CLI sends this event before every request.
                 Some(Agent::Gemini) if compaction.trigger == CompactTrigger::Auto => Self::Other,
                 Some(_) => Self::Compacting,
             },

@@ -113,7 +113,7 @@ fn step(
     let session_id = event.session_id().to_owned();
     let (durability, moment) = (Durability::of(&event), Moment::of(&event));
     let (starts, ends) = (matches!(event, Event::SessionStart(_)), matches!(event, Event::SessionEnd(_)));
-    let can_tell = is_free_to_fail(&event);
+    let can_tell = exit_2_is_harmless(&event);
     if ends {
         context.note_end();
     }
@@ -219,7 +219,7 @@ fn instructions(root: &Path) -> String {
 
 /// Whether the client simply continues when a hook of this event exits with 2. For other events it drops the
 /// prompt, refuses the compaction or keeps the agent from stopping; lost bytes are no reason for that.
-fn is_free_to_fail(event: &Event) -> bool {
+fn exit_2_is_harmless(event: &Event) -> bool {
     matches!(
         event,
         Event::SessionStart(_) | Event::SessionEnd(_) | Event::PostToolUse(_) | Event::PostToolUseFailure(_)

@@ -56,7 +56,7 @@ pub(super) fn pass(gates: &[&StopGate], root: &Path) -> Passage {
         };
         let mut reason = format!("`{}` must pass before stopping, and {how}", tame(&gate.command, COMMAND));
         match quoted_tail(&ended.output) {
-            said if said.is_empty() => reason.push_str(", without a word."),
+            said if said.is_empty() => reason.push_str(", without output."),
             said => reason.extend([", with this output:", &said]),
         }
         let rule = format!("stop-gate/{}", tame(&gate.name, NAME));

@@ -101,7 +101,7 @@ fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Envir
     }
     let failed = |error: std::io::Error| {
         Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", remembered.display()))
-            .with_next_step("see that it is writable for you")
+            .with_next_step("make sure that you can write to it")
     };
     // A running upkeep would create the folder again during the removal.
     let Some(_held) = Held::for_removal(remembered, PATIENCE).map_err(failed)? else {

@@ -23,7 +23,7 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     };
     if own.next().is_some() {
         return Err(Failure::usage("more than one of them is yours")
-            .with_next_step("move those away that you do not want, then say it again"));
+            .with_next_step("move those away that you do not want, then run it again"));
     }
     let question = format!("Put {} in the place of what is remembered here?", aside.name);
     if !terminal::agreed(args.yes, &question) {
@@ -36,7 +36,7 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     if let Some(original) = aside.made_at.as_ref().filter(is_elsewhere) {
         let original = terminal::plain(&original.display().to_string(), false);
         lines.push(format!(
-            "{original} is still there: from now on `audit verify` misses in each what is done in the other"
+            "{original} still exists: `audit verify` in each copy will report the other's sessions as missing"
         ));
     }
     if let Some(path) = instead {

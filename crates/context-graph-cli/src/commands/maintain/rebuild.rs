@@ -34,7 +34,7 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
     }
     let mut lines: Vec<String> = rebuilt.mended.iter().map(|what| format!("repaired {what}")).collect();
     lines.push(format!(
-        "told {} of {} again",
+        "rebuilt {} of {}",
         counted(rebuilt.records, "record", "records"),
         counted(rebuilt.sessions, "session", "sessions")
     ));

@@ -41,7 +41,7 @@ pub(crate) struct BuildArgs {
     #[arg(long)]
     bundle: bool,
 
-    /// Write into a folder that holds something else
+    /// Write into a folder that contains something else
     #[arg(long)]
     force: bool,
 
@@ -54,7 +54,7 @@ pub(super) fn run(args: &BuildArgs, environment: &Environment) -> Outcome {
     let folder = environment.current_dir.join(&args.dir);
     if !args.force && !is_free(&folder) {
         return Err(Failure::usage(format!(
-            "{} holds something else; nothing was written",
+            "{} contains something else; nothing was written",
             folder.display()
         ))
         .with_next_step("name another folder, or --force to write beside what is there"));
@@ -123,5 +123,5 @@ fn pretty(value: &Value) -> String {
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-        .with_next_step("see that the folder is writable for you")
+        .with_next_step("make sure that you can write to the folder")
 }

@@ -76,7 +76,7 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> Outcome {
     let in_force = rules::load(&environment);
     if let Some(rule) = args.rules.iter().find(|rule| in_force.is_held_by_team(rule)) {
         return Err(Failure::usage(format!(
-            "your team's policy holds `{rule}`, and an exception of yours would not count"
+            "your team's policy sets `{rule}`; your exception would have no effect"
         ))
         .with_next_step("ask whoever runs the team's server"));
     }
@@ -216,7 +216,7 @@ fn joined(before: &str, added: &str, path: &Path) -> Result<String, Failure> {
         expected.is_some_and(|exceptions| *new == PolicyConfig { exceptions, ..old.clone() })
     });
     new.map(|_| after).ok_or_else(|| {
-        Failure::usage(format!("{} is written in a way that lines cannot be added to", path.display()))
+        Failure::usage(format!("{} cannot be extended automatically", path.display()))
             .with_next_step(format!("add them by hand: {}", added.replace('\n', " ")))
     })
 }
@@ -229,5 +229,5 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-        .with_next_step("see that it and its folder are yours and writable for you")
+        .with_next_step("make sure that it and its folder are yours and that you can write to them")
 }

@@ -36,7 +36,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
             ErrorCode::Policy,
             format!("{} in the policy files", counted(n, "problem", "problems")),
         )
-        .with_next_step("a file that cannot be used has every guarded call asked about until it is mended")
+        .with_next_step("until the file is fixed, the user is asked about every call")
         .answered()),
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "TEXT")]
     command: Option<String>,
 
-    /// Show what this agent would be answered; a payload of its own says so by itself
+    /// Show the answer to this agent; not needed if the payload is one of its own
     #[arg(long, value_name = "NAME", value_parser = agent)]
     agent: Option<Agent>,
 }
@@ -54,7 +54,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
         (Some(command), _) => (bash(command, &environment), None),
         (None, Some(file)) => read(file)?,
         (None, None) => {
-            return Err(Failure::usage("what is to be explained?")
+            return Err(Failure::usage("what should be explained?")
                 .with_next_step("--command 'rm -rf x' names a shell command, --event FILE a hook payload"));
         }
     };
@@ -97,7 +97,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
                 lines.push("  no effect on files, secrets or the network was found".to_owned());
             }
         }
-        None => lines.push("  this event is no tool call that could be looked into".to_owned()),
+        None => lines.push("  this event is not a tool call".to_owned()),
     }
     for (name, rows) in effects.as_ref().map(|effects| rules.programs(effects)).unwrap_or_default() {
         let rows = if rows.is_empty() { "nobody has described it".to_owned() } else { rows.join(" and ") };
@@ -195,7 +195,7 @@ pub(crate) fn seen(effects: &Effects) -> Vec<String> {
     let privileges = effects.privileges.iter().map(|privilege| match privilege {
         Privilege::OtherUser(by) => format!("{by} acts as another user"),
         Privilege::Grant(what) => format!("gives away power: {what}"),
-        Privilege::Container(what) => format!("runs a container with the run of the machine: {what}"),
+        Privilege::Container(what) => format!("runs a container with full access to the machine: {what}"),
     });
     let disclosures = effects.disclosures.iter().map(|disclosure| match disclosure {
         Disclosure::Environment => "shows all environment variables".to_owned(),
@@ -204,7 +204,7 @@ pub(crate) fn seen(effects: &Effects) -> Vec<String> {
     });
     let unknowns = effects.unknowns.iter().map(|unknown| match unknown {
         Unknown::Unreadable => "cannot be read as shell".to_owned(),
-        Unknown::TooLarge => "is larger or deeper than is looked into".to_owned(),
+        Unknown::TooLarge => "is too large to analyse".to_owned(),
         Unknown::Program(name) => format!("runs a program that cannot be named: {}", name.known()),
         Unknown::Downloaded(by) => format!("runs what {by} downloads"),
         Unknown::Decoded => "runs text that was encoded or computed".to_owned(),

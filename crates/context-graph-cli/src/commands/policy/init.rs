@@ -68,7 +68,7 @@ pub(super) fn run(args: &InitArgs, environment: &Environment) -> Outcome {
                 .with_next_step("edit it, or move it away")
         }
         _ => Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-            .with_next_step("see that its folder is writable for you"),
+            .with_next_step("make sure that you can write to its folder"),
     };
     let before = ProjectFiles::of(&environment).standing();
     let folder = path.parent().unwrap_or(&path);

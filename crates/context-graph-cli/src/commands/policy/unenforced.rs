@@ -90,7 +90,7 @@ fn read_all(policies: &Path) -> Result<Vec<Missing>, String> {
         Err(error) => return Err(format!("{POLICIES}/{FILE} cannot be read: {error}")),
     };
     let record: Record = serde_json::from_slice(&bytes)
-        .map_err(|error| format!("{POLICIES}/{FILE} is no record of what is not enforced: {error}"))?;
+        .map_err(|error| format!("{POLICIES}/{FILE} is not a valid list of unenforced rules: {error}"))?;
     if record.version > VERSION {
         return Err(format!(
             "{POLICIES}/{FILE} has version {}, and {VERSION} is the newest known",

@@ -19,8 +19,8 @@ use crate::{Environment, clock, table};
 
 /// Measure how fast records are taken in, against a plain COPY of the same rows, and how fast pages are answered
 ///
-/// It needs a PostgreSQL database without tables of ours, fills it through a server of its own on the loopback, and removes
-/// everything afterwards.
+/// It needs a PostgreSQL database without tables of ours, fills it through its own server on the loopback, and
+/// removes everything afterwards.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  createdb bench\n  context-graph server --database postgres://localhost/bench bench --records 1000000 --sessions 1000"

@@ -19,7 +19,7 @@ pub(crate) enum RoleArg {
     Member,
     /// Sees the team's sessions
     Lead,
-    /// The same, and who looked at what
+    /// Sees the team's sessions, and who looked at what
     Admin,
 }
 
@@ -68,7 +68,7 @@ pub(crate) enum MembersCommands {
         #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(i64).range(1..=3650))]
         days: i64,
     },
-    /// Take a token back, by its number, or a membership, by the member's name
+    /// Revoke a token by its number, or a membership by the member's name
     Revoke {
         /// The token's number or the member's name
         who: String,
@@ -107,12 +107,12 @@ pub(super) fn invite(args: &InviteArgs, pool: &Pool, environment: &Environment) 
         || name.chars().any(char::is_control)
         || name.parse::<i64>().is_ok()
     {
-        return Err(Failure::usage("a member's name has 1 to 100 characters, and is no number"));
+        return Err(Failure::usage("a member's name has 1 to 100 characters, and is not a number"));
     }
     let role = args.role.map(Role::from);
     let invitation = members::invite(pool, &args.team, name, role, args.days * DAY_MS, clock::now_ms())
         .map_err(failure)?;
-    // Machines are told the key when they join, so there has to be one by then.
+    // Machines get the key when they join, so it must exist by then.
     if policy::key_of(pool, &args.team).map_err(failure)?.is_none() {
         let key = args.key.open(environment)?;
         policy::set_key(pool, &args.team, key.public()).map_err(failure)?;
@@ -144,7 +144,7 @@ pub(super) fn run(command: Option<&MembersCommands>, pool: &Pool) -> Outcome {
             if changed == 0 {
                 return Err(no_member(who));
             }
-            table::print_lines([format!("{who} is not let in any more")])
+            table::print_lines([format!("{who} has no access any more")])
         }
         Some(MembersCommands::Role { name, role, team }) => {
             let role = Role::from(*role);
@@ -164,7 +164,7 @@ fn no_member(name: &str) -> Failure {
 fn list(pool: &Pool) -> Outcome {
     let mut lines = Vec::new();
     for member in members::list(pool).map_err(failure)? {
-        let gone = if member.is_revoked { ", not let in any more" } else { "" };
+        let gone = if member.is_revoked { ", no access any more" } else { "" };
         lines.push(format!("{}: {} ({}{gone})", member.team, member.name, member.role));
         for (number, machine, used, is_revoked) in member.tokens {
             let what = machine.map_or_else(|| "browser".to_owned(), |name| format!("machine {name}"));

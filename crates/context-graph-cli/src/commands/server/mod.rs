@@ -42,10 +42,10 @@ pub(crate) struct ServerArgs {
 pub(crate) enum ServerCommands {
     Run(RunArgs),
     Migrate(MigrateArgs),
-    /// Look whether the database can be reached and has this version's tables
+    /// Check whether the database can be reached and has this version's tables
     Check,
     Invite(members::InviteArgs),
-    /// List members and their tokens, give and take them back
+    /// List members; create and revoke tokens
     Members {
         /// What to do; without it, they are listed
         #[command(subcommand)]

@@ -23,14 +23,14 @@ const KEY: &str = "policy.key";
 /// The key that signs policies.
 #[derive(Debug, Args)]
 pub(super) struct KeyArgs {
-    /// The file with the key that signs the team's policies, made where it is missing [default:
+    /// The file with the key that signs the team's policies; created if it is missing [default:
     /// context-graph/server/policy.key in your configuration's folder]
     #[arg(long, value_name = "FILE")]
     policy_key: Option<PathBuf>,
 }
 
 impl KeyArgs {
-    /// Reads the key; makes it where there is none.
+    /// Reads the key, or creates it.
     pub(super) fn open(&self, environment: &Environment) -> Result<SigningKey, Failure> {
         let (folder, name) = if let Some(path) = &self.policy_key {
             let path = environment.current_dir.join(path);
@@ -65,7 +65,7 @@ impl KeyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommands {
-    /// Sign the policy in a folder and hand it out to the team's machines
+    /// Sign the policy in a folder and publish it to the team's machines
     ///
     /// The folder has a `policy.toml` (guards, paths, programs, stop gates), `policies/` with Rego files, or both. On each machine
     /// it is one more layer, which neither the user nor a project can loosen. An empty `policy.toml` lifts everything.
@@ -104,7 +104,7 @@ fn publish(args: &PublishArgs, pool: &Pool, environment: &Environment) -> Outcom
         let first = problems.first().map(String::as_str).unwrap_or_default();
         let all = counted(problems.len() as u64, "problem", "problems");
         Failure::new(ErrorCode::Policy, format!("nothing was published, {all}: {first}"))
-            .with_next_step("mend the files; machines would refuse them")
+            .with_next_step("fix the files; machines would refuse them")
     };
     let make = Bundle::of_folder(&folder, &args.team).map_err(|problems| refused(&problems))?;
     let problems = bundle_problems(make(0, 0), environment);

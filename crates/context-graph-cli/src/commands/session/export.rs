@@ -52,7 +52,7 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
     let (new_file, mut file) = NewFile::create(path, args.force)?;
     file.write_all(text.as_bytes()).map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-            .with_next_step("see that there is room on the disk")
+            .with_next_step("make sure that there is room on the disk")
     })?;
     new_file.place()?;
     if args.place.json {

@@ -36,7 +36,7 @@ pub(crate) enum SessionCommands {
     List(list::ListArgs),
     /// Tell a session's story
     Show(show::ShowArgs),
-    /// Say where a session stands
+    /// Show the state of a session
     Status(status::StatusArgs),
     /// Write a session and its records as JSON lines
     Export(export::ExportArgs),
@@ -44,7 +44,7 @@ pub(crate) enum SessionCommands {
     Import(import::ImportArgs),
     /// Print a session's identity as JSON
     Load(load::LoadArgs),
-    /// Read what `load` printed: it becomes the session's identity
+    /// Replace the session's identity with the output of `load`
     Save(save::SaveArgs),
     /// Remove sessions: their records, indexes, journals and caches
     Forget(forget::ForgetArgs),

@@ -21,7 +21,7 @@ pub(crate) struct ScopeArgs {
 }
 
 impl ScopeArgs {
-    /// The places of the projects that are meant: one, where a database is shared or only one project is.
+    /// The projects to query.
     pub(crate) fn places(&self, environment: &Environment) -> Result<Vec<PlaceArgs>, Failure> {
         if !self.all_projects || environment.named_place(self.place.db_path.as_deref()).is_some() {
             return Ok(vec![self.place.clone()]);
@@ -53,7 +53,7 @@ impl ScopeArgs {
 /// The sessions of the projects that were asked about; at least one project.
 pub(crate) struct Shelves(pub(crate) Vec<Shelf>);
 
-/// What is said of a session where its id is shown.
+/// The title and project shown next to an id.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Label {
     pub(crate) title: String,
@@ -65,7 +65,7 @@ impl Shelves {
         self.0.iter()
     }
 
-    /// Whether more than one project is meant, so that it has to be said which.
+    /// Whether the output must name the project.
     pub(crate) fn are_several(&self) -> bool {
         self.0.len() > 1 || self.iter().any(|shelf| shelf.is_shared && shelf.only.is_none())
     }
@@ -92,7 +92,7 @@ impl Shelves {
         Ok((self.0.swap_remove(at), entry.session_id))
     }
 
-    /// What is said of these sessions.
+    /// Titles and projects of these sessions.
     pub(crate) fn labels<'a>(&self, ids: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, Label> {
         let mut labels = BTreeMap::new();
         for id in ids {
@@ -111,7 +111,8 @@ impl Shelves {
         })
     }
 
-    /// A line for each of these sessions: its id as it is shown elsewhere, its title and, of several projects, which.
+    /// A line for each of these sessions: its id as it is shown elsewhere, its title, and its project if there are
+    /// several.
     pub(crate) fn legend(&self, labels: &BTreeMap<String, Label>) -> Vec<String> {
         let told = labels.iter().filter(|(_, label)| !label.title.is_empty() || self.are_several());
         told.map(|(id, label)| {

@@ -45,7 +45,7 @@ impl Line {
         object
     }
 
-    /// Dreams are told by `consciousness`.
+    /// `consciousness` shows dreams.
     pub(super) fn is_dream(&self) -> bool {
         self.event == DREAM_EVENT
     }

@@ -27,7 +27,7 @@ pub(super) struct Membership {
     pub(super) team: String,
     pub(super) member: String,
     pub(super) seed: [u8; 32],
-    /// The public key of the team's policies, as it was told at joining.
+    /// The public key of the team's policies, received when joining.
     pub(super) policy_key: Option<Vec<u8>>,
     /// The team's policy that was put in force last.
     pub(super) policy: Option<KnownPolicy>,

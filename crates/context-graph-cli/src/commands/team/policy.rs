@@ -14,7 +14,7 @@ use crate::commands::hooks::error::ErrorCode;
 use crate::team_policy::{Bundle, FILES, Note, TeamPolicy, file_name};
 use crate::{Environment, rules, table};
 
-/// What fetching came to.
+/// The result of fetching.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Pulled {
     Nothing,
@@ -42,7 +42,7 @@ pub(super) fn run(as_json: bool, environment: &Environment) -> Outcome {
     table::print_lines([pulled.to_string()])
 }
 
-/// How the team's policy stands here, in a line.
+/// The state of the team's policy here, in a line.
 pub(super) fn line(membership: &Membership) -> String {
     let known = match &membership.policy {
         None => "policy: none".to_owned(),
@@ -114,12 +114,11 @@ fn take(membership: &mut Membership, fetched: Fetched, environment: &Environment
     };
     let key = membership.policy_key.as_deref().ok_or_else(|| {
         refused(
-            "no key to check it with was told when this machine joined; leave the team and join again"
-                .to_owned(),
+            "this machine got no key for policies when it joined; leave the team and join again".to_owned(),
         )
     })?;
     let signed = opened(key, &content)
-        .ok_or_else(|| refused("its signature is not that of the key that was told at joining".to_owned()))?;
+        .ok_or_else(|| refused("its signature is not by the key received when joining".to_owned()))?;
     let bundle = Bundle::read(signed).map_err(refused)?;
     if bundle.team != membership.team {
         return Err(refused("it is for another team".to_owned()));

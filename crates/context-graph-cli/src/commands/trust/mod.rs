@@ -66,8 +66,8 @@ pub(crate) fn run(args: &TrustArgs, environment: &Environment) -> Outcome {
 fn trust(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Outcome {
     let files = ProjectFiles::of(environment);
     let Some(place) = files.place() else {
-        return Err(Failure::usage(format!("{} is no folder", files.root().display()))
-            .with_next_step("name the folder of a project that is there"));
+        return Err(Failure::usage(format!("{} is not a folder", files.root().display()))
+            .with_next_step("give the folder of an existing project"));
     };
     let standing = files.standing();
     let review = Review::of(&files);

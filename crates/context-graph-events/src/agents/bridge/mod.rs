@@ -1,6 +1,6 @@
 //! Agents that load code instead of running commands: opencode, Pi, Amp. A bridge of ours runs in them, sends Claude
-//! Code's payload with the field `agent`, and does what an answer in Claude Code's form says. A refusal ends with exit
-//! code 2; whatever the bridge cannot read is one.
+//! Code's payload with the field `agent`, and follows the answer, which has Claude Code's format. A refusal ends with
+//! exit code 2. An unreadable answer counts as a refusal.
 
 use super::Sheet;
 use super::render::like_claude;
@@ -10,14 +10,14 @@ use crate::claude_code::EventName::{
 };
 use crate::reply::Verb::{self, AddContext, Block, Deny, Modify};
 
-/// opencode. What is told when a session starts waits in the bridge for the next prompt. No event comes early enough to
-/// hold an agent that stops.
+/// opencode. Context for the start of a session is kept in the bridge until the next prompt. No event comes early
+/// enough to keep an agent from stopping.
 pub(super) static OPENCODE: Sheet = sheet(&[CALL, RESULT, FAILURE, PROMPT, START]);
 
-/// Pi. One of its events comes before the agent settles.
+/// Pi. It has an event before the agent stops.
 pub(super) static PI: Sheet = sheet(&[CALL, RESULT, FAILURE, PROMPT, START, STOP]);
 
-/// Amp, by its own description. It cannot refuse a prompt.
+/// Amp, by its own documentation. It cannot refuse a prompt.
 pub(super) static AMP: Sheet =
     sheet(&[CALL, RESULT, FAILURE, (UserPromptSubmit, &[AddContext]), START, STOP]);
 

@@ -1,4 +1,5 @@
-//! Cline CLI 3.0: it cannot refuse one call. `cancel` ends the run, which is the stricter of what it can do.
+//! Cline CLI 3.0: it cannot refuse a single call. `cancel` ends the whole run, the stricter of its two
+//! choices.
 
 use serde_json::{Map, Value};
 

@@ -53,7 +53,8 @@ pub(super) static SHEET: Sheet = Sheet {
     render,
 };
 
-/// Fields that tell an event without a name, the first that is there. What is about a tool and has no result is a call.
+/// Fields that identify an event without a name; the first match counts. An event with a tool and without a result is
+/// a call.
 const TOLD_BY: [(&str, &str); 15] = [
     ("toolResult", "postToolUse"),
     ("tool_result", "postToolUse"),
@@ -87,7 +88,7 @@ fn prepare(object: &mut Map<String, Value>) {
         };
         object.insert("hook_event_name".to_owned(), native.into());
     }
-    // A call's arguments may come as text that holds an object.
+    // A call's arguments may be an object as text.
     for key in ["toolArgs", "toolInput"] {
         let inner = object
             .get(key)
@@ -115,7 +116,7 @@ fn render(said: &Said<'_>, caller: &Caller) -> Reply {
         let result = serde_json::json!({"resultType": "failure", "textResultForLlm": said.reason});
         object.insert("modifiedResult".to_owned(), result);
     }
-    // Elsewhere an exit code does not refuse, and hides the object that does.
+    // At other events an exit code does not refuse, and the object with the refusal would be ignored.
     if said.refuses() && event == PreToolUse {
         said.refusal(object.into())
     } else {

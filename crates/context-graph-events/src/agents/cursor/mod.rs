@@ -1,5 +1,5 @@
-//! Cursor (SDK 1.0): events of its own. It reads JSON with exit code 0; on steps that ask for permission an empty answer
-//! lets the call run, or blocks it where the registration fails closed.
+//! Cursor (SDK 1.0): its own events. It reads JSON with exit code 0. If an event asks for permission, an empty answer
+//! lets the call run, or blocks it if the registration fails closed.
 
 use serde_json::{Map, Value, json};
 
@@ -48,10 +48,10 @@ pub(super) static SHEET: Sheet = Sheet {
     render,
 };
 
-/// What the steps before a kind of call honour.
+/// What the events before one kind of call honour.
 pub(super) const STEP: &[Verb] = &[Deny, Allow];
 
-/// Makes calls of the steps before a kind of call, and objects of texts that hold one.
+/// Converts events before one kind of call into calls, and JSON texts into objects.
 fn prepare(object: &mut Map<String, Value>) {
     for key in ["tool_input", "tool_output"] {
         let inner = object
@@ -74,7 +74,7 @@ fn prepare(object: &mut Map<String, Value>) {
             object.insert("tool_name".to_owned(), tool.into());
             object.insert("tool_input".to_owned(), json!({field: value}));
         }
-        // The whole file, which nobody asked us to keep.
+        // The whole file is not recorded.
         object.remove("content");
     }
     if name == "beforeMCPExecution"

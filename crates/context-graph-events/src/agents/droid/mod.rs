@@ -1,5 +1,5 @@
-//! Factory Droid 0.225: Claude Code's event names and reply. It runs what it is told to ask about, reads no `decision`
-//! before a call, gives no id to calls and has no event for a tool that failed.
+//! Factory Droid 0.225: Claude Code's event names and reply. It treats "ask" as consent, ignores `decision` before a
+//! call, sends no ids of calls and has no event for a failed tool.
 
 use super::Sheet;
 use super::render::like_claude;

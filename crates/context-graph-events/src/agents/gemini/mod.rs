@@ -1,5 +1,5 @@
-//! Gemini CLI 0.61: events of its own. Its stdout beats the exit code, Claude Code's fields are ignored, other input
-//! replaces the whole, and a question hangs for ever if nobody watches.
+//! Gemini CLI 0.61: its own events. Its stdout takes precedence over the exit code, Claude Code's fields are ignored,
+//! a changed input replaces the whole input, and a question hangs forever if no user is present.
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ pub(super) static SHEET: Sheet = Sheet {
     render,
 };
 
-/// A tool of a server is named `mcp_server_tool`, in which nothing tells where the server's name ends.
+/// A tool of a server is named `mcp_server_tool`, which does not show where the server's name ends.
 fn prepare(object: &mut Map<String, Value>) {
     let part = |key: &str| object.get("mcp_context")?.get(key)?.as_str();
     if let (Some(server), Some(tool)) = (part("server_name"), part("tool_name")) {

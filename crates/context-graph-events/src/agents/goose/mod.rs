@@ -1,4 +1,4 @@
-//! Goose 1.52: events with fields of their own. It reads `block` alone, and takes neither context nor other input.
+//! Goose 1.52: events with its own fields. It only reads `block`, and accepts neither context nor a changed input.
 
 use serde_json::{Map, Value, json};
 
@@ -19,7 +19,7 @@ pub(super) static SHEET: Sheet = Sheet {
     render,
 };
 
-/// Reading a file has the file and no tool.
+/// The event before reading a file names the file but no tool.
 fn prepare(object: &mut Map<String, Value>) {
     if object.get("event").and_then(Value::as_str) == Some("BeforeReadFile")
         && !object.contains_key("tool_name")

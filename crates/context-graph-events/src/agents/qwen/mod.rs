@@ -1,5 +1,5 @@
-//! Qwen Code 0.24: Claude Code's event names and reply. It ignores other input and runs the original, ignores context
-//! before a call, and refuses what it is told to ask about unless somebody watches.
+//! Qwen Code 0.24: Claude Code's event names and reply. It ignores a changed input and runs the original, ignores
+//! context before a call, and treats "ask" as a refusal unless a user is present.
 
 use serde_json::{Map, Value};
 

@@ -6,7 +6,7 @@ use crate::effects::{Origin, Piece, Run, Text, path};
 use crate::programs::{Invocation, Role};
 
 /// The output of a program.
-#[expect(clippy::too_many_lines, reason = "a table: one arm a program")]
+#[expect(clippy::too_many_lines, reason = "a table: one arm per program")]
 pub(super) fn flow_of(
     call: &Invocation<'_>,
     text: Option<Flow>,

@@ -57,7 +57,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
     }
     for effect in case.effects.paths.iter().filter(|effect| shows_home(effect, case)) {
-        found.add(&SHOW, told!("`{}` would show what is found in all of the home.", effect.by));
+        found.add(&SHOW, told!("`{}` would show matches from the whole home folder.", effect.by));
     }
     for disclosure in &case.effects.disclosures {
         let reason = match disclosure {

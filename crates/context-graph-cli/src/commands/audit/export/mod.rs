@@ -43,7 +43,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 
-    /// Write here instead of to stdout; the file is there when it is whole, and readable by you alone
+    /// Write here instead of to stdout; the file appears when it is complete, and only you can read it
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -57,12 +57,12 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Format {
-    /// One JSON object a line for each call and each other event
+    /// One JSON object per line for each call and each other event
     #[default]
     Jsonl,
     /// A table for spreadsheets, with a heading
     Csv,
-    /// OpenTelemetry traces: one OTLP request a line, one trace a session
+    /// OpenTelemetry traces: one OTLP request per line, one trace per session
     OtlpJson,
     /// A database with tables and views; needs --output
     Sqlite,
@@ -166,7 +166,9 @@ impl Stop {
         match self {
             Self::Source(failure) => failure,
             Self::Sink(error) => Failure::new(ErrorCode::Storage, format!("cannot write {target}: {error}"))
-                .with_next_step("nothing was put there; see that there is room and that you may write"),
+                .with_next_step(
+                    "nothing was put there; make sure that there is room and that you can write there",
+                ),
         }
     }
 }

@@ -218,7 +218,7 @@ fn why(call: &Call) -> String {
     let client = Client::of_session(&call.session_id).title();
     let known = match (call.evidence, call.outcome) {
         (Evidence::Result, Outcome::Interrupted) => return format!("{client} says that it was interrupted"),
-        (Evidence::Result, _) => return format!("{client} told of the result"),
+        (Evidence::Result, _) => return format!("{client} reported the result"),
         (Evidence::Refusal, _) => return format!("{client} refused it"),
         (Evidence::Ruling, _) => "a rule decided so",
         (Evidence::Batch, Outcome::Denied) if was_asked(call) => {

@@ -28,7 +28,7 @@ pub(crate) struct Tally {
     pub(crate) days: BTreeMap<String, Day>,
 }
 
-/// Counts, in each of these as is said for it.
+/// Counts the calls of each trail, with the options for it.
 pub(crate) fn tally(trails: &[Trail<'_>], counting: &[Counting<'_>]) -> Result<Tally, StorageError> {
     let mut counted = context_graph_storage::store::Tally::default();
     for (trail, counting) in trails.iter().zip(counting) {

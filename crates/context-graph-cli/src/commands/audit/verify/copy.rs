@@ -52,7 +52,7 @@ impl HeadsCopy {
             // We never write an empty file, so somebody emptied it.
             return Err(Failure::new(
                 ErrorCode::Corruption,
-                format!("the record does not hold: {} is empty", file.display()),
+                format!("the records were changed or are incomplete: {} is empty", file.display()),
             )
             .with_next_step(
                 "compare with a backup of it; once you know what became of it, `audit verify --acknowledge` says so",

@@ -21,7 +21,7 @@ pub(super) fn check(registered: &Registered<'_>) -> Vec<Finding> {
         let rest = counted(all - trusted, "hook", "hooks");
         return vec![Finding::broken(
             name,
-            format!("{rest} of ours in {file} are not trusted: Codex skips them without a word"),
+            format!("{rest} of ours in {file} are not trusted: Codex skips them without a message"),
             STEPS,
         )];
     }

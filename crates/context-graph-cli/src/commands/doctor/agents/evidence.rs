@@ -30,7 +30,10 @@ pub(super) fn check(registered: &Registered<'_>) -> Finding {
                 "{title} has worked here since our hooks were registered, and nothing of it reached us: {}",
                 file.display()
             ),
-            format!("see that {title} trusts and runs the hooks in {}", registered.file.path().display()),
+            format!(
+                "make sure that {title} trusts and runs the hooks in {}",
+                registered.file.path().display()
+            ),
         );
     }
     let what = match opened.and_then(|(sessions, store)| latest(registered, sessions, store)) {

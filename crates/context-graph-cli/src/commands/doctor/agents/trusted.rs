@@ -21,7 +21,7 @@ pub(crate) fn steps_to_trust(
         let (trusted, all) = codex::trusted(environment, &file, &text);
         if trusted < all {
             steps.push(format!(
-                "Codex skips hooks that you have not trusted, without a word: {}",
+                "Codex skips hooks that you have not trusted, without a message: {}",
                 codex::STEPS
             ));
         }
@@ -47,7 +47,7 @@ pub(super) fn folder(registered: &Registered<'_>) -> Option<Finding> {
 
 fn words(environment: &Environment, client: &AgentClient) -> String {
     format!(
-        "{} does not trust {} and skips its hooks without a word",
+        "{} does not trust {} and skips its hooks without a message",
         client.agent.title(),
         environment.project_root().display()
     )

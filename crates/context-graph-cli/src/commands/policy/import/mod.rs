@@ -94,7 +94,7 @@ fn refusal(plan: &Plan, partial: bool) -> Option<Failure> {
         return None;
     }
     let message = format!("{} would not be enforced; nothing was written", counted(lost, "rule", "rules"));
-    let next = "mend what is listed on stdout, or take the rest over with --partial";
+    let next = "fix what is listed on stdout, or import the rest with --partial";
     Some(Failure::new(ErrorCode::Policy, message).with_next_step(next))
 }
 

@@ -31,7 +31,7 @@ pub(super) fn all(
     let state = environment.open_state(None)?.path().to_path_buf();
     let failed = |path: &Path, error: &io::Error| {
         Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", state.join(path).display()))
-            .with_next_step("see that every folder on the way is one of yours, and no link")
+            .with_next_step("make sure that every folder on the way is yours, and not a link")
     };
     let mut in_the_way = Vec::new();
     for Planned { path, bytes, .. } in files {

@@ -39,7 +39,7 @@ fn name(key: &Yaml<'_>) -> Result<String, String> {
     match value(key, MAX_DEPTH)? {
         Value::String(text) => Ok(text),
         other @ (Value::Bool(_) | Value::Number(_)) => Ok(other.to_string()),
-        _ => Err("a key that is no name".to_owned()),
+        _ => Err("a key that is not a name".to_owned()),
     }
 }
 
