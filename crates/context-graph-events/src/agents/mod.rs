@@ -72,7 +72,7 @@ agents! {
     /// Anthropic's client, whose events are the model for all others.
     #[default]
     ClaudeCode = "claude-code", "Claude Code";
-    /// OpenAI's client, with Claude's event names.
+    /// A client in Rust, with Claude's event names.
     Codex = "codex", "Codex";
     /// GitHub's command-line client and cloud agent.
     Copilot = "copilot", "Copilot CLI";
