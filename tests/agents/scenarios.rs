@@ -21,7 +21,47 @@ pub fn all() -> Vec<Test> {
             Test::new(format!("{}: {name}", client.name()), move || run(client)).unless(client.missing())
         })
     });
-    tests.collect()
+    let bridge =
+        Test::new("a bridge: a session whose folder is gone is not left unguarded".to_owned(), bridge);
+    tests.chain([bridge.unless(node_is_missing())]).collect()
+}
+
+fn node_is_missing() -> Option<String> {
+    let node = std::process::Command::new("node").arg("--version").output();
+    node.is_err().then(|| "node is not installed".to_owned())
+}
+
+/// A bridge that goes on without the program takes it for missing only if the folder to start it in is there.
+fn bridge() {
+    let place = tempfile::tempdir().unwrap();
+    let (project, home) = (place.path().join("project"), place.path().join("home"));
+    std::fs::create_dir_all(project.join("sub")).unwrap();
+    std::fs::create_dir(&home).unwrap();
+    let run = |program: &str, args: &[&str], path: &str| {
+        let mut command = std::process::Command::new(program);
+        command.args(args).current_dir(&project).env("HOME", &home).env("PATH", path);
+        let ended =
+            command.env("CONTEXT_GRAPH_TEST_ALONE", "1").env_remove("CLAUDE_PROJECT_DIR").output().unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+        String::from_utf8(ended.stdout).unwrap()
+    };
+    let path = std::env::var("PATH").unwrap();
+    run(env!("CARGO_BIN_EXE_context-graph"), &["init", "--agent", "opencode", "--shared", "--yes"], &path);
+    std::fs::write(
+        project.join("try.mjs"),
+        r#"import { ContextGraph } from "./.opencode/plugin/context-graph.js";
+for (const directory of [process.cwd() + "/sub", process.cwd() + "/gone"]) {
+  const plugin = await ContextGraph({ directory });
+  const call = plugin["tool.execute.before"]({ sessionID: "s", tool: "bash", callID: "1" }, { args: { command: "ls" } });
+  console.log(await call.then(() => "runs", () => "refused"));
+}"#,
+    )
+    .unwrap();
+    let node =
+        std::env::split_paths(&path).map(|folder| folder.join("node")).find(|node| node.is_file()).unwrap();
+    // Nothing of our name is on this path.
+    let said = run(node.to_str().unwrap(), &["try.mjs"], "/nonexistent");
+    assert_eq!(said, "runs\nrefused\n");
 }
 
 /// Words for every prompt, a file that must not be made, and one that a person must be asked about.

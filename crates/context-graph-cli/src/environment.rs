@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use context_graph_settings::{AgentClient, UserFile};
 use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::Sessions;
-use context_graph_storage::{StateFolder, StorageError, UserFolder};
+use context_graph_storage::{Objections, StateFolder, StorageError, UserFolder};
 
 use crate::paths::System;
 
@@ -32,6 +32,8 @@ pub struct Environment {
     pub refused_home: Option<PathBuf>,
     /// Where the user's own configuration is.
     pub config_home: PathBuf,
+    /// Whether this process answers an event of the client.
+    answers_events: bool,
     /// The project's root, once it was searched for.
     root: OnceLock<PathBuf>,
     /// The user's own folder, once it was looked for.
@@ -57,9 +59,16 @@ impl Environment {
             project_dir: path("CLAUDE_PROJECT_DIR"),
             db_path: path("CONTEXT_GRAPH_DB_PATH"),
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            answers_events: false,
             root: OnceLock::new(),
             user: OnceLock::new(),
         }
+    }
+
+    /// The same for a hook, which the client starts and not its agent.
+    #[must_use]
+    pub(crate) fn answering_events(self) -> Self {
+        Self { answers_events: true, ..self }
     }
 
     /// The same, for the named project if there is one.
@@ -188,7 +197,11 @@ impl Environment {
                 "set XDG_CONFIG_HOME to a folder outside",
             );
         }
-        Ok(self.user.get_or_init(|| UserFolder::new(path)))
+        let objections = Objections {
+            account: || home_of_the_account().map(|home| home.join(".config/context-graph/private")),
+            may_move: if self.answers_events { || true } else { || !Self::is_run_by_an_agent() },
+        };
+        Ok(self.user.get_or_init(|| UserFolder::new(path).with_objections(objections)))
     }
 
     /// Whether a folder that seems to be the user's may come from a checkout: it lies in the project, or in a

@@ -3,15 +3,19 @@
 //! `serde_json` alone would take the last of two equal keys and would not limit the size. A hook's input
 //! decides whether a tool call runs, so its meaning must not depend on which parser reads it.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
 
 /// The largest event that is read, in bytes. The client's largest seen payload was 6 MB.
 pub const MAX_INPUT_BYTES: usize = 16 * 1024 * 1024;
+
+/// The most values in an event. Small values take a hundred times more memory than they have bytes.
+pub const MAX_VALUES: usize = 500_000;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -24,6 +28,12 @@ pub enum DecodeError {
     /// More than [`MAX_INPUT_BYTES`].
     #[error("the input is larger than {limit} bytes")]
     TooLarge {
+        /// The limit that was exceeded.
+        limit: usize,
+    },
+    /// More than [`MAX_VALUES`].
+    #[error("the input has more than {limit} values")]
+    TooMany {
         /// The limit that was exceeded.
         limit: usize,
     },
@@ -148,25 +158,35 @@ fn value(bytes: &[u8]) -> Result<Value, DecodeError> {
     if text.trim_ascii().is_empty() {
         return Err(DecodeError::Empty);
     }
-    serde_json::from_str::<Strict>(text).map(|strict| strict.0).map_err(|e| match e.to_string() {
+    let left = Cell::new(MAX_VALUES);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let read =
+        Strict(&left).deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
+    read.map_err(|e| match e.to_string() {
+        _ if left.get() == 0 => DecodeError::TooMany { limit: MAX_VALUES },
         // What the parser accepts and the visitor rejects is a duplicate key.
         message if e.is_data() => DecodeError::Ambiguous { message },
         message => DecodeError::Syntax { message },
     })
 }
 
-/// A JSON value in which no object has a duplicate key.
-struct Strict(Value);
+/// Reads a JSON value in which no object has a duplicate key, and at most as many values as are left.
+#[derive(Clone, Copy)]
+struct Strict<'c>(&'c Cell<usize>);
 
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Self)
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        match self.0.get().checked_sub(1) {
+            Some(left) => self.0.set(left),
+            None => return Err(D::Error::custom("too many values")),
+        }
+        deserializer.deserialize_any(self)
     }
 }
 
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
+impl<'de> Visitor<'de> for Strict<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -203,7 +223,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(Strict(item)) = seq.next_element()? {
+        while let Some(item) = seq.next_element_seed(self)? {
             items.push(item);
         }
         Ok(Value::Array(items))
@@ -214,7 +234,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         while let Some(key) = access.next_key::<String>()? {
             match map.entry(key) {
                 Entry::Vacant(place) => {
-                    let Strict(item) = access.next_value()?;
+                    let item = access.next_value_seed(self)?;
                     place.insert(item);
                 }
                 Entry::Occupied(place) => {
@@ -239,6 +259,13 @@ mod tests {
     fn a_plain_object_is_read() {
         let map = object(br#"{"a":1,"b":[true,null,-2,1.5,"x"]}"#).unwrap();
         assert_eq!(Value::Object(map), serde_json::json!({"a":1,"b":[true,null,-2,1.5,"x"]}));
+    }
+
+    #[test]
+    fn many_small_values_are_refused_before_they_take_all_memory() {
+        let list = |values: usize| format!("{{\"a\":[{}0]}}", "0,".repeat(values - 1));
+        assert!(object(list(MAX_VALUES - 3).as_bytes()).is_ok());
+        assert!(message(list(MAX_VALUES).as_bytes()).contains("more than 500000 values"));
     }
 
     #[test]

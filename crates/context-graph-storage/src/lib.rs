@@ -30,7 +30,7 @@ pub use live::{LiveSession, Position, SessionLock};
 pub use paths::StateFolder;
 pub use quarantine::Quarantine;
 pub use seal::Seal;
-pub use secret::UserFolder;
+pub use secret::{Objections, UserFolder};
 pub use session_identity::SessionIdentityManager;
 pub use session_key::{MAX_SESSION_ID_BYTES, SessionKey};
 pub use store::{FoldBatch, LogRecord, Patience, Store, StoreOptions};

@@ -158,10 +158,7 @@ pub(crate) fn lock(folder: &Folder) -> Result<std::fs::File> {
 
 /// Moves the state in `folder` into a folder of its own, unchanged; returns where, if there was any.
 pub(crate) fn move_aside(folder: &Folder) -> Result<Option<PathBuf>> {
-    let names = folder.names().context("list", folder.path())?;
-    let names = names.into_iter().filter_map(|name| name.into_string().ok());
-    let there: Vec<String> =
-        names.filter(|name| STATE.contains(&name.as_str()) || name.starts_with(APART)).collect();
+    let there = state_in(folder)?;
     if there.is_empty() {
         return Ok(None);
     }
@@ -173,6 +170,17 @@ pub(crate) fn move_aside(folder: &Folder) -> Result<Option<PathBuf>> {
         folder.move_to(&name, &aside, &name).context("move aside", &folder.path().join(&name))?;
     }
     Ok(Some(path))
+}
+
+/// Whether there is state in a folder, whoever made it.
+pub(crate) fn has_state(folder: &Folder) -> Result<bool> {
+    state_in(folder).map(|names| !names.is_empty())
+}
+
+fn state_in(folder: &Folder) -> Result<Vec<String>> {
+    let names = folder.names().context("list", folder.path())?;
+    let names = names.into_iter().filter_map(|name| name.into_string().ok());
+    Ok(names.filter(|name| STATE.contains(&name.as_str()) || name.starts_with(APART)).collect())
 }
 
 /// Moves the state in `aside` back into `folder`, which has none. Its mark stays.

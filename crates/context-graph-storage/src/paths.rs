@@ -44,7 +44,7 @@ const IGNORE_ALL_BUT_RULES: &str = "# What a team may commit; the rest is the st
     *\n!/policy.toml\n!/config.toml\n!/policies/\n!/policies/**\n!/signals/\n!/signals/**\n!/actions/\n!/actions/**\n";
 /// What is added if a project has its own ignore file, to share its policy: the last matching line wins.
 const IGNORE_STATE: &str = "# The state of context-graph is nobody else's.\n\
-    /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/state-*/\n/mark\n/maintained\n/told\n";
+    /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/state-*/\n/mark\n/mark.lock\n/maintained\n/told\n";
 /// The largest ignore file that is read.
 const MAX_IGNORE_BYTES: u64 = 1 << 20;
 

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use crate::error::{IoContext, Result, StorageError};
 use crate::file_lock;
+use crate::mark::Mark;
 use crate::safe_open::{Access, Folder, random};
 use crate::seal::Seal;
 use crate::system;
@@ -26,12 +27,57 @@ type Known = ([u8; LENGTH], Vec<u8>);
 pub struct UserFolder {
     path: PathBuf,
     known: OnceLock<Known>,
+    objections: Option<Objections>,
+}
+
+/// When state that this user's secret did not seal is left where it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Objections {
+    /// The folder of the account itself. Whoever sets another home for a process must not make it move the
+    /// account's state away.
+    pub account: fn() -> Option<PathBuf>,
+    /// Whether this process may move such state away.
+    pub may_move: fn() -> bool,
 }
 
 impl UserFolder {
     /// The folder at `path`, which is created when it is first needed.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), known: OnceLock::new() }
+        Self { path: path.into(), known: OnceLock::new(), objections: None }
+    }
+
+    /// The same, with reasons not to move state away.
+    #[must_use]
+    pub fn with_objections(self, objections: Objections) -> Self {
+        Self { objections: Some(objections), ..self }
+    }
+
+    /// Refuses to move the state in `folder` away, if there is a reason to.
+    pub(crate) fn object_to_moving(&self, folder: &Folder) -> Result<()> {
+        let Some(Objections { account, may_move }) = self.objections else { return Ok(()) };
+        let refuse = |problem: &str, next_step| {
+            Err(StorageError::Path {
+                path: folder.path().to_path_buf(),
+                problem: problem.to_owned(),
+                next_step,
+            })
+        };
+        let accounts = account().filter(|path| *path != self.path).map(Self::new);
+        if let Some(accounts) = accounts.filter(|accounts| accounts.known().is_ok())
+            && Mark::of(folder, &accounts.seal()?).is_some()
+        {
+            return refuse(
+                "it is the state of your account, and HOME or XDG_CONFIG_HOME names another home",
+                "set them as in your own terminal",
+            );
+        }
+        if may_move() {
+            return Ok(());
+        }
+        refuse(
+            "it is not the state of this home, and an agent cannot move it away",
+            "use a terminal of your own",
+        )
     }
 
     /// Its path.

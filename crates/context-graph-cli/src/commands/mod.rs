@@ -203,7 +203,7 @@ fn asks_for_json(args: &[OsString]) -> bool {
 }
 
 fn run_hooks(command: HookCommand, started: Instant) -> ExitStatus {
-    let environment = Environment::of_this_process();
+    let environment = Environment::of_this_process().answering_events();
     hooks::run(command, &environment, started)
 }
 

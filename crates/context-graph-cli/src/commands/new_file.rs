@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use context_graph_storage::safe_open::random_name;
 
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::interrupt::RemovedOnInterrupt;
 
@@ -25,6 +25,9 @@ impl NewFile {
     pub(crate) fn create(path: &Path, force: bool) -> Result<(Self, File), Failure> {
         let path = path.to_path_buf();
         refuse_to_replace(&path, force)?;
+        if force && path.exists() {
+            refuse_to_agents("replace files by it")?;
+        }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let random = random_name().map_err(|error| cannot_write(&path, &error))?;
         let part = path.with_file_name(format!(".{name}.{random}.part"));

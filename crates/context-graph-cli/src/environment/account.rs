@@ -63,6 +63,11 @@ pub(crate) fn is_settled(path: &Path) -> bool {
 /// The account's home in the system's user database, whatever `HOME` says.
 #[cfg(target_os = "linux")]
 pub(crate) fn home_of_the_account() -> Option<PathBuf> {
+    #[cfg(debug_assertions)]
+    #[expect(clippy::disallowed_methods, reason = "a test switch")]
+    if let Some(home) = std::env::var_os("CONTEXT_GRAPH_TEST_ACCOUNT") {
+        return Some(home.into());
+    }
     let user = rustix::process::getuid().to_string();
     let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
     let fields = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());

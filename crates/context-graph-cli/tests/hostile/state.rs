@@ -50,6 +50,37 @@ fn a_cloned_journal_and_cache_say_nothing_whichever_event_comes_first() {
 }
 
 #[test]
+fn an_agents_question_with_another_home_moves_no_state_away() {
+    let place = Place::new();
+    whole_session(&place, "mine");
+    let before = names(&state(&place));
+    let elsewhere = place.home().with_file_name("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    for verb in [&["audit", "log"][..], &["session", "list"], &["doctor"], &["audit", "verify"]] {
+        let mut asked = place.command(verb);
+        asked.env("HOME", &elsewhere).env("CLAUDECODE", "1");
+        let run = crate::common::send(asked, b"");
+        assert!(!run.stdout.contains("mine"), "{run:?}");
+        assert_eq!(names(&state(&place)), before, "{verb:?}: {run:?}");
+    }
+    assert!(place.run(&["session", "list"]).stdout.contains("mine"));
+}
+
+#[test]
+fn the_accounts_state_stays_where_it_is_when_a_hook_is_given_another_home() {
+    let place = Place::new();
+    whole_session(&place, "mine");
+    let before = names(&state(&place));
+    let elsewhere = place.home().with_file_name("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let mut hooked = place.command(&["hooks", "event"]);
+    hooked.env("HOME", &elsewhere).env("CONTEXT_GRAPH_TEST_ACCOUNT", place.home());
+    let run = crate::common::send(hooked, bash("other", "rm -rf /usr").as_bytes());
+    assert!(run.stdout.contains("deny"), "it still decides: {run:?}");
+    assert_eq!(names(&state(&place)), before, "{run:?}");
+}
+
+#[test]
 fn looking_at_a_clone_shows_nothing_of_it_either() {
     for verb in [
         &["session", "list"][..],

@@ -146,6 +146,24 @@ fn a_copy_of_a_project_whose_state_is_apart_keeps_its_sessions_after_a_look() {
 }
 
 #[test]
+fn an_ignore_file_that_comes_back_publishes_nothing() {
+    let (place, _) = cloned(&[(".context-graph/.gitignore", "!*\n!**/*\n")]);
+    work(&place, "mine");
+    git(&place.project(), &["stash", "-q"]);
+    git(&place.project(), &["add", "-A"]);
+    git(&place.project(), &["commit", "-q", "--allow-empty", "-m", "work"]);
+    is_not_published(&place);
+}
+
+#[test]
+fn a_broken_configuration_of_a_clone_does_not_keep_the_user_from_verifying() {
+    let (place, _) = cloned(&[(".context-graph/config.toml", "audit = 7\n")]);
+    work(&place, "mine");
+    let run = place.run(&["audit", "verify"]);
+    assert!(run.code == 0 && run.stderr.contains("config.toml"), "{run:?}");
+}
+
+#[test]
 fn where_foreign_state_was_put_is_told_as_it_is() {
     let (place, _) = cloned(&[(".context-graph/data/context-graph.db", "x")]);
     let told = hook(&place, &start("s")).json()["error"].as_str().unwrap_or_default().to_owned();

@@ -2,6 +2,7 @@
 // Hands each event of AGENT to context-graph and has its answer heeded. A tool call whose guard fails, is late or says
 // what cannot be read is refused.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 
 const PROGRAM = "PROGRAM_PATH";
 const GOES_ON_WITHOUT = GOES_ON;
@@ -26,7 +27,8 @@ function ask(event) {
     child.stdin.on("error", () => {});
     child.on("error", (error) => {
       clearTimeout(timer);
-      if (error.code === "ENOENT" && GOES_ON_WITHOUT) resolve({});
+      // It is also said to be missing where the folder to start it in is.
+      if (error.code === "ENOENT" && GOES_ON_WITHOUT && existsSync(event.cwd)) resolve({});
       else fail(error.message);
     });
     child.on("close", (code) => {

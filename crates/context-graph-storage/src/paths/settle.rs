@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{IGNORE, IGNORE_ALL, MAX_IGNORE_BYTES, refusal};
+use super::{IGNORE, IGNORE_ALL, IGNORE_ALL_BUT_RULES, IGNORE_STATE, MAX_IGNORE_BYTES, refusal};
 use crate::error::{IoContext, Result, StorageError};
 use crate::heads::{Heads, known_at};
 use crate::mark::{self, Mark, Spot};
@@ -33,9 +33,12 @@ pub(super) fn settle(
         let is_apart = folder.has(mark::apart_name(&known.id));
         return Ok((Mark::write(folder, seal, known.id, is_apart)?, None));
     }
+    if mark::has_state(folder)? {
+        user.object_to_moving(folder)?;
+    }
     let is_theirs = Mark::read(folder, seal).is_none();
     let aside = mark::move_aside(folder)?;
-    let is_apart = aside.is_some() && is_theirs && !named;
+    let is_apart = !named && (aside.is_some() && is_theirs || brings_ignore_file(folder));
     let (id, is_known) = match known {
         Some(known) => (known.id, true),
         None => (random().context("draw a number for", folder.path())?, false),
@@ -45,6 +48,15 @@ pub(super) fn settle(
     let noted = if is_known { heads.arrive(&spot) } else { heads.begin(&spot) };
     noted.context("write", user.path())?;
     Ok((mark, aside))
+}
+
+/// Whether there is an ignore file that we did not write. A checkout can bring it, and bring it back at any time after
+/// we have replaced it.
+fn brings_ignore_file(folder: &Folder) -> bool {
+    let text = folder.read(IGNORE, MAX_IGNORE_BYTES).unwrap_or_default();
+    let is_ours = [IGNORE_ALL, IGNORE_ALL_BUT_RULES].iter().any(|ours| text == ours.as_bytes())
+        || text.ends_with(IGNORE_STATE.as_bytes());
+    !text.trim_ascii().is_empty() && !is_ours
 }
 
 /// The separate state folder inside a marked one.

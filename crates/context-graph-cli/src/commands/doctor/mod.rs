@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use context_graph_settings::{ClientVersion, Plan, PlanOptions, missing_in};
 
-use super::failure::{Failure, Outcome};
+use super::failure::{Failure, Outcome, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use super::init;
 use crate::Environment;
@@ -159,6 +159,7 @@ pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
     let mut findings = patient.examine();
     let mut mended = Vec::new();
     if args.fix {
+        refuse_to_agents("change the settings that call the guard")?;
         mended = fix::mend(&patient, &findings)?;
         patient = Patient::new(patient.environment);
         findings = patient.examine();

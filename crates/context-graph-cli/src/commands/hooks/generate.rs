@@ -16,7 +16,7 @@ use serde_json::json;
 use super::budget;
 use super::error::ErrorCode;
 use crate::commands::doctor;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
 use crate::commands::init::{AgentChoice, PORTABLE, agents, changes, install_unasked, planned};
 use crate::settings_file::Scope;
 use crate::summary::counted;
@@ -208,6 +208,7 @@ pub(crate) fn is_verbatim(text: &str, programs: &[&str]) -> bool {
 
 /// Writes the scripts and adds them to the project's settings.
 pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outcome {
+    refuse_to_agents("change the settings that call the guard")?;
     if let Some(choice) = args.agent {
         return print_for(choice, args, environment);
     }

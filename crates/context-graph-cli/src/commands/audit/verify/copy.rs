@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use context_graph_storage::store::{Break, Tombstone};
 
-use crate::Environment;
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;
 use crate::config::Config;
 use crate::heads::{self, Head};
 use crate::trust::ProjectFiles;
+use crate::{Environment, terminal};
 
 /// A file of heads, limited to one project.
 pub(super) struct HeadsCopy {
@@ -33,9 +33,18 @@ impl HeadsCopy {
         let file = if let Some(file) = named {
             Some(file.to_path_buf())
         } else {
-            let config = Config::in_force(&ProjectFiles::of(environment))
-                .map_err(|error| Failure::new(ErrorCode::Validation, error.to_string()))?;
-            heads::place(&config.audit.heads_file, &environment.home, root).map_err(Failure::usage)?
+            let files = ProjectFiles::of(environment);
+            match Config::in_force(&files) {
+                Ok(config) => {
+                    heads::place(&config.audit.heads_file, &environment.home, root).map_err(Failure::usage)?
+                }
+                // A file that came with a checkout must not keep the user from verifying.
+                Err(error) if !files.standing().is_in_force() => {
+                    terminal::complain(&format!("{error}; no copy of the heads is compared"));
+                    None
+                }
+                Err(error) => return Err(Failure::new(ErrorCode::Validation, error.to_string())),
+            }
         };
         let Some(file) = file else { return Ok(None) };
         if known && !file.exists() {
