@@ -19,27 +19,11 @@ struct Left {
     words: Option<String>,
 }
 
-/// Something is said if a signal ends the process while this value lives.
-#[derive(Debug)]
-pub(crate) struct ToldOnInterrupt;
-
-impl ToldOnInterrupt {
-    pub(crate) fn new() -> Self {
-        #[cfg(unix)]
-        unix::listen();
-        Self
-    }
-
-    /// What to say from now on.
-    pub(crate) fn say(&self, words: String) {
-        left().words = Some(words);
-    }
-}
-
-impl Drop for ToldOnInterrupt {
-    fn drop(&mut self) {
-        left().words = None;
-    }
+/// Has these words said if a signal ends the process from now on; `None` ends that.
+pub(crate) fn tell_on_interrupt(words: Option<String>) {
+    #[cfg(unix)]
+    unix::listen();
+    left().words = words;
 }
 
 /// A path that is removed if a signal ends the process while this value lives.

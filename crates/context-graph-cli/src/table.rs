@@ -53,9 +53,9 @@ fn drawn(heading: &[&str], columns: &[usize], rows: &[Vec<String>]) -> Vec<Strin
 
 /// Lines, each made safe for a terminal.
 pub(crate) fn print_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Outcome {
-    let mut text = String::new();
+    let (mut text, width) = (String::new(), terminal::width());
     for line in lines {
-        text.push_str(&terminal::plain(line.as_ref(), false));
+        text.push_str(&terminal::wrapped(&terminal::plain(line.as_ref(), false), width));
         text.push('\n');
     }
     print_text(&text)

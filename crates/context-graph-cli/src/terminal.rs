@@ -157,7 +157,39 @@ pub(crate) fn print(bytes: &[u8]) -> bool {
 
 /// Prints one line for people on stderr.
 pub(crate) fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "context-graph: {}", shown(&plain(text, false)));
+    let width = width().filter(|_| std::io::stderr().is_terminal());
+    let text = wrapped(&format!("context-graph: {}", plain(text, false)), width);
+    let _ = writeln!(std::io::stderr().lock(), "{}", shown(&text));
+}
+
+/// A sentence in lines of at most this width, broken between words. What stands between backquotes is to be typed and is
+/// never broken, nor is a line that is indented: such lines are examples.
+pub(crate) fn wrapped(line: &str, width: Option<usize>) -> String {
+    let Some(width) = width.filter(|width| line.width() > *width && !line.starts_with(' ')) else {
+        return line.to_owned();
+    };
+    let (mut text, mut used) = (String::new(), 0);
+    for word in words(line) {
+        if used > 0 && used + 1 + word.width() > width {
+            text.push_str("\n  ");
+            used = 2;
+        } else if used > 0 {
+            text.push(' ');
+            used += 1;
+        }
+        text.push_str(word);
+        used += word.width();
+    }
+    text
+}
+
+/// The words of a line; what stands between backquotes is one.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let (are_pairs, mut is_quoted) = (line.matches('`').count().is_multiple_of(2), false);
+    line.split(move |letter| {
+        is_quoted ^= letter == '`' && are_pairs;
+        letter == ' ' && !is_quoted
+    })
 }
 
 /// Prints our own lines on stderr as they are.
@@ -196,6 +228,16 @@ mod tests {
         assert_eq!(plain("a\x1b[31mb\u{202e}c\r\n", false), "a\\u{1b}[31mb\\u{202e}c\\u{d}\\u{a}");
         assert_eq!(plain("a\nb", true), "a\nb");
         assert_eq!(plain("grüße 日本", false), "grüße 日本");
+    }
+
+    #[test]
+    fn sentences_break_between_words_and_what_is_to_be_typed_does_not() {
+        let line = "one two `three four` five";
+        assert_eq!(wrapped(line, Some(40)), line);
+        assert_eq!(wrapped(line, None), line);
+        assert_eq!(wrapped(line, Some(12)), "one two\n  `three four`\n  five");
+        assert_eq!(wrapped("a lone ` mark here", Some(8)), "a lone `\n  mark\n  here");
+        assert_eq!(wrapped("  an example that is long", Some(8)), "  an example that is long");
     }
 
     #[test]

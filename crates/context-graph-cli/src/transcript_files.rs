@@ -32,14 +32,22 @@ pub(crate) fn usual_places(environment: &Environment) -> Vec<PathBuf> {
 }
 
 /// The paths that a user named, else the usual places, said on stderr.
-pub(crate) fn named_or_usual(paths: &[PathBuf], environment: &Environment) -> Vec<PathBuf> {
+pub(crate) fn named_or_usual(paths: &[PathBuf], environment: &Environment) -> Result<Vec<PathBuf>, Failure> {
     if !paths.is_empty() {
-        return paths.to_vec();
+        return Ok(paths.to_vec());
     }
     let places = usual_places(environment);
     let shown: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
-    terminal::complain(&format!("reading the transcripts in {}", shown.join(", ")));
-    places
+    let shown = shown.join(", ");
+    if !places.iter().any(|place| place.is_dir()) {
+        let what = format!(
+            "there are no transcripts of Claude Code, Codex or Gemini CLI here: {shown} does not exist"
+        );
+        return Err(Failure::new(ErrorCode::Parse, what)
+            .with_next_step("name a transcript or a folder that has some"));
+    }
+    terminal::complain(&format!("reading the transcripts in {shown}"));
+    Ok(places)
 }
 
 /// All files for these paths, sorted by name.

@@ -256,10 +256,11 @@ fn every_question_can_be_asked_of_all_projects() {
     }
     let stats = |more: &[&str]| place.run(&[&["audit", "stats", "--json"], more].concat()).json();
     assert_eq!((&stats(&[])["calls"], &stats(&["--all-projects"])["calls"]), (&json!(3), &json!(4)));
-    assert_eq!(
-        stats(&["--all-projects"])["slowest"][0]["session_title"],
-        "rename the parser module and mind the tests"
-    );
+    let slowest = stats(&["--all-projects"])["slowest"].clone();
+    for title in ["rename the parser module and mind the tests", "draw the map"] {
+        let is_there = slowest.as_array().unwrap().iter().any(|call| call["session_title"] == title);
+        assert!(is_there, "{title} in {slowest}");
+    }
     let exported = place.run(&["audit", "export", "--all-projects"]).stdout;
     assert!(exported.contains("echo ran") && exported.contains("ls maps"), "{exported}");
     let counted =

@@ -124,7 +124,8 @@ fn add(place: &Place, id: &str, lines: &[Value]) {
     let file = place.home().join(format!(".claude/projects/some/{id}.jsonl"));
     let mut text = std::fs::read_to_string(&file).unwrap();
     for line in lines {
-        text.push_str(&format!("\n{line}"));
+        text.push('\n');
+        text.push_str(&line.to_string());
     }
     std::fs::write(file, text).unwrap();
 }

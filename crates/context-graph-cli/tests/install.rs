@@ -361,3 +361,18 @@ fn a_binary_of_another_name_finds_its_own_hooks() {
     run(&["uninstall", "--yes", "."]);
     assert!(!place.project().join(".claude").exists());
 }
+
+#[test]
+fn a_purge_takes_generated_scripts_along_and_leaves_those_that_were_changed() {
+    let place = Place::new();
+    assert_eq!(place.run(&["hooks", "generate-config", "--yes"]).code, 0);
+    let folder = place.project().join(".claude/hooks");
+    let count = || std::fs::read_dir(&folder).map_or(0, Iterator::count);
+    assert_eq!(count(), 5);
+    let changed = folder.join("pre_tool_use.sh");
+    let text = std::fs::read_to_string(&changed).unwrap();
+    std::fs::write(&changed, format!("{text}echo mine\n")).unwrap();
+    let purged = place.run(&["uninstall", "--shared", "--purge", "--yes"]);
+    assert_eq!((purged.code, count()), (0, 1), "{purged:?}");
+    assert!(changed.exists());
+}

@@ -9,7 +9,7 @@ use context_graph_core::session::Session;
 use context_graph_events::{DecodeError, Event};
 use context_graph_secrets::Memory;
 use context_graph_storage::sessions::{Sessions, encode_record, encode_session};
-use context_graph_storage::store::{About, FoldBatch, LogRecord, Tombstone};
+use context_graph_storage::store::{About, FoldBatch, LogRecord, Store, Tombstone};
 use serde_json::json;
 
 use super::failure::{Failure, Outcome, refuse_to_agents};
@@ -17,7 +17,7 @@ use super::hooks::error::ErrorCode;
 use super::replay::EventSink;
 use super::replay::transcript::{self, Recording};
 use super::session::{PlaceArgs, Shelf};
-use crate::interrupt::ToldOnInterrupt;
+use crate::interrupt::tell_on_interrupt;
 use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, clock, table, transcript_files};
@@ -66,24 +66,23 @@ struct Tally {
 
 pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
     refuse_to_agents("change the record")?;
-    let paths = transcript_files::named_or_usual(&args.transcripts, environment);
+    let paths = transcript_files::named_or_usual(&args.transcripts, environment)?;
     let recordings = transcript::recordings(transcript_files::named(&paths)?);
     let mut shelf = Shelf::open_or_create(&args.place, environment)?;
     if shelf.store.is_none() {
         shelf.store = Some(shelf.sessions.folder().open_store(clock::now_ms())?);
     }
-    let tombstones = shelf.store.as_ref().map(|store| store.tombstones()).transpose()?.unwrap_or_default();
+    let tombstones = shelf.store.as_ref().map(Store::tombstones).transpose()?.unwrap_or_default();
     let removed: HashSet<_> = tombstones.into_iter().map(|tombstone| tombstone.fingerprint).collect();
     let mut tally = Tally::default();
     let mut progress = Progress::new("importing");
-    let interrupted = ToldOnInterrupt::new();
     let all = u64::try_from(recordings.len()).unwrap_or(u64::MAX);
     for (done, recording) in (0..).zip(&recordings) {
         progress.tell(done, all);
-        interrupted.say(format!(
+        tell_on_interrupt(Some(format!(
             "broken off after {done} of {}; what is in stays, and running it again goes on from there",
             counted(recordings.len(), "transcript", "transcripts")
-        ));
+        )));
         let id = recording.session()?;
         if !args.forgotten && removed.contains(&Tombstone::fingerprint(&id)) && !shelf.knows(&id)? {
             tally.forgotten += 1;
@@ -92,6 +91,7 @@ pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
         take_in(recording, &id, &shelf, args.all_projects, &mut tally)?;
     }
     progress.done();
+    tell_on_interrupt(None);
     if args.place.json {
         return table::print_json(
             &json!({"imported": tally.imported, "records": tally.records, "known": tally.known,

@@ -74,7 +74,7 @@ pub(crate) struct WhereArgs {
 /// Put context-graph behind the hooks of Claude Code, or of other coding agents
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every other key, hook and byte of the settings stays as it is, and a copy is kept. Events that the client \
+    after_help = "Every other key, hook and byte of the settings stays as it is, and a copy is kept. Events that your Claude Code \
                   does not know are left out, and those that a hook would only slow down; the output says which.\n\nExamples:\n  \
                   context-graph init --dry-run             show every line that would change, and change nothing\n  \
                   context-graph init                       only for you: say what would change, ask, and write\n  \

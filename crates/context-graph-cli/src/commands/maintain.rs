@@ -118,7 +118,7 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
         return table::print_json(&json!({"put_away": put_away, "pruned": pruned}));
     }
     let mut lines: Vec<String> =
-        put_away.iter().map(|(id, title)| format!("put away {id} {title}")).collect();
+        put_away.iter().map(|(id, title)| format!("cleaned up after {id} {title}")).collect();
     lines.extend(pruned.iter().map(|gone| {
         let records = counted(gone.records, "record", "records");
         format!("removed {}: {records}, because of its {}", gone.session_id, gone.why.as_str())

@@ -19,7 +19,7 @@ static VERB: Rule = Rule::deny("self-protection/verb", Severity::Critical);
 
 pub(super) static GUARD: Guard = Guard {
     id: "self-protection",
-    purpose: "our state, our configuration and the client's hook settings stay as they are",
+    purpose: "our state, our configuration and the agent's hook settings stay as they are",
     rules: &[&STATE, &POLICY, &TRUST, &SETTINGS, &SWITCH, &PROCESS, &VERB],
     check,
 };

@@ -172,9 +172,9 @@ fn agent(agent: &Agent) -> Markup {
 /// How the outcome is known, in words.
 fn why(call: &Call) -> &'static str {
     match (call.evidence, call.outcome) {
-        (Evidence::Result, Outcome::Interrupted) => "the client says that it was interrupted",
-        (Evidence::Result, _) => "the client reported the result",
-        (Evidence::Refusal, _) => "the client refused it",
+        (Evidence::Result, Outcome::Interrupted) => "the agent says that it was interrupted",
+        (Evidence::Result, _) => "the agent reported the result",
+        (Evidence::Refusal, _) => "the agent refused it",
         (Evidence::Ruling, _) => "a rule decided so",
         (Evidence::Batch, _) => "so the model was told",
         (Evidence::AskedAgain, _) => "it was put off and asked for again, and has no answer yet",

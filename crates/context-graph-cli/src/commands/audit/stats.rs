@@ -34,7 +34,7 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     span: SpanArgs,
 
-    /// What hooks cost: ours by event, and your other hooks as measured in the client's transcripts
+    /// What hooks cost: ours by event, and your other hooks as measured in Claude Code's transcripts
     #[arg(long)]
     hooks: bool,
 

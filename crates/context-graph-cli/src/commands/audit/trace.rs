@@ -49,7 +49,8 @@ pub(super) fn run(args: &TraceArgs, environment: &Environment) -> Outcome {
     if args.scope.place.json {
         return table::print_json(&json!({"session_id": id, "entries": entries}));
     }
-    entries.retain(|entry| !matches!(entry, Entry::Event(happening) if happening.event == DREAM_EVENT));
+    let is_repetition = |event: &str| event == DREAM_EVENT || event == "PostToolBatch";
+    entries.retain(|entry| !matches!(entry, Entry::Event(happening) if is_repetition(&happening.event)));
     let width = args.width.or_else(terminal::width).unwrap_or(WIDTH);
     let mut lines = vec![format!("session {}", shelf.told(&id))];
     lines.extend(entries.first().map(|entry| format!("from {}", time::local(entry.at_ms()))));

@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Direction, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, Clear, List, ListItem, ListState, Paragraph};
+use ratatui::widgets::{Block, Borders, Clear, List, ListItem, ListState, Paragraph, Wrap};
 
 use super::items::{Item, Kind, Source};
 use super::state::Browser;
@@ -67,7 +67,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, source: &dyn So
     let lines: Vec<Line<'_>> =
         browser.preview(source).iter().map(|line| Line::from(look.said(line))).collect();
     let title = browser.chosen_item().map(|item| look.said(&item.id)).unwrap_or_default();
-    frame.render_widget(Paragraph::new(lines).block(look.block(title)), halves[1]);
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }).block(look.block(title)), halves[1]);
     let words = if browser.is_typing {
         format!("/{}_", browser.filter)
     } else if !browser.said.is_empty() {
@@ -101,7 +101,7 @@ fn row(item: &Item, look: Look) -> ListItem<'static> {
     let note = if item.kind == Kind::Session { mark } else { item.note.as_str() };
     ListItem::new(Line::from(vec![
         Span::styled(format!("{:<11} ", item.when), look.style(Color::DarkGray)),
-        Span::styled(look.said(&format!("{note:>8}  {}", item.title)), colour),
+        Span::styled(look.said(&format!("{note:>11}  {}", item.title)), colour),
     ]))
 }
 

@@ -11,8 +11,8 @@ use crate::commands::session::{self, PlaceArgs, ScopeArgs, Shelf};
 use crate::{Environment, clock, summary, terminal, time};
 
 /// More than anybody scrolls through; `audit log` has the rest.
-const MOST_SESSIONS: usize = 500;
-const MOST_CALLS: usize = 5000;
+pub(super) const MOST_SESSIONS: usize = 500;
+pub(super) const MOST_CALLS: usize = 5000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {

@@ -6,7 +6,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::items::{Item, Kind, Source};
+use super::items::{Item, Kind, MOST_CALLS, MOST_SESSIONS, Source};
 
 /// What the screen must do after a key.
 #[derive(Debug, PartialEq, Eq)]
@@ -71,7 +71,10 @@ impl Browser {
             Some(Kind::Call) => "calls",
         };
         let of = self.items.iter().filter(|item| self.is_wanted(item)).count();
-        format!("{} of {of} {what}", self.found.len())
+        let many = |kind, most| self.items.iter().filter(|item| item.kind == kind).count() >= most;
+        let is_cut = many(Kind::Session, MOST_SESSIONS) || many(Kind::Call, MOST_CALLS);
+        let newest = if is_cut { "the newest " } else { "" };
+        format!("{} of {newest}{of} {what}", self.found.len())
     }
 
     /// The text beside the list. It is loaded once per item.

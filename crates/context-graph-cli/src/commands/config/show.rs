@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use context_graph_events::words::shortened;
 use context_graph_policy::trust::keys::{self, Before, File};
 use serde_json::{Value, json};
 
@@ -12,6 +13,9 @@ use crate::commands::hooks::error::ErrorCode;
 use crate::config::{self, Config};
 use crate::trust::{self, ProjectFiles, Text};
 use crate::{Environment, rules, table, terminal};
+
+/// How much of a value is shown in a table; `--json` has all of it.
+const SHOWN: usize = 60;
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +84,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
     } else {
         let rows = settings.iter().map(|it| {
             let about = it.about.get("description").and_then(Value::as_str).unwrap_or_default();
-            vec![it.key.clone(), it.value.to_string(), it.origin.words(), about.to_owned()]
+            vec![it.key.clone(), shortened(&it.value.to_string(), SHOWN), it.origin.words(), about.to_owned()]
         });
         table::print_dropping(&["key", "value", "from", "what it is"], &["what it is", "from"], "", rows)?;
     }

@@ -28,7 +28,7 @@ pub(crate) const SIGNATURE: &str = "Made by `context-graph hooks generate-config
 /// `hooks generate-config`
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(after_help = "\
-What is named here is the client's event; each script calls the hook of ours for it:
+What is named here is Claude Code's event; each script calls the hook of ours for it:
   --hooks             event             script                 calls
   session-start       SessionStart      session_start.sh       context-graph hooks session-start
   pre-tool-use        PreToolUse        pre_tool_use.sh        context-graph hooks pre-tool

@@ -78,10 +78,11 @@ pub(super) fn install(args: &InitArgs, environment: &Environment, client: &'stat
     make_state_folder(scope, environment)?;
     file.apply(before.as_deref(), &edited, clock::now_ms())?;
     let (path, agent, flag) = (file.path().display(), client.agent, flag(scope));
+    let reach = if scope == Scope::User { ", for all your projects" } else { "" };
     done(
         &args.place,
         &format!(
-            "installed in {path}; new sessions use it, `context-graph uninstall --agent {agent}{flag}` takes it out again"
+            "installed in {path}{reach}; new sessions use it, `context-graph uninstall --agent {agent}{flag}` takes it out again"
         ),
     )?;
     if is_portable && !doctor::is_on_the_path(PORTABLE, environment.project_root()) {
@@ -182,8 +183,9 @@ pub(super) fn name_the_rest(environment: &Environment) {
         let titles: Vec<_> = rest.iter().map(|client| client.agent.title()).collect();
         let names: Vec<_> = rest.iter().map(|client| client.agent.name()).collect();
         terminal::complain(&format!(
-            "{} still run hooks of context-graph: `context-graph uninstall --agent {}` takes them out",
+            "{} still {} hooks of context-graph: `context-graph uninstall --agent {}` takes them out",
             titles.join(", "),
+            if titles.len() == 1 { "runs" } else { "run" },
             names.join(",")
         ));
     }

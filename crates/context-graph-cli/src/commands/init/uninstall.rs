@@ -7,12 +7,14 @@ use clap::Args;
 use context_graph_settings::{find_ours_where, uninstall_where};
 use context_graph_storage::StateFolder;
 use context_graph_storage::paths::Held;
+use context_graph_storage::safe_open::read_regular;
 use serde_json::json;
 
 use super::heading::Heading;
 use super::{WhereArgs, agents, changes, done, existing_root, is_generated, own_folder, proceed};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
+use crate::commands::hooks::generate::is_verbatim;
 use crate::settings_file::{Scope, SettingsFile};
 use crate::trust::{ProjectFiles, TrustStore};
 use crate::{Environment, clock, table, terminal};
@@ -34,6 +36,9 @@ pub(crate) struct UninstallArgs {
     #[arg(long)]
     purge: bool,
 }
+
+/// Longer scripts are not ours.
+const MAX_SCRIPT: u64 = 64 * 1024;
 
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
     let environment = args.place.environment(environment);
@@ -75,6 +80,9 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
     if args.purge && remembered.is_dir() {
         purge(&args.place, scope, &remembered, &environment)?;
     }
+    if args.purge && scope != Scope::User {
+        remove_scripts(&args.place, &root)?;
+    }
     let rest = if remembered.is_dir() { "; --purge also removes what was remembered" } else { "" };
     done(&args.place, &format!("no hook of context-graph is left in {}{rest}", file.path().display()))?;
     for (path, flag) in elsewhere(&environment, scope) {
@@ -86,6 +94,26 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
     if args.place.agent.is_empty() {
         agents::name_the_rest(&environment);
     }
+    Ok(())
+}
+
+/// Removes the scripts of `hooks generate-config` that nobody has changed, and their folder if nothing else is in it.
+fn remove_scripts(place: &WhereArgs, root: &Path) -> Outcome {
+    let folder = root.join(".claude").join("hooks");
+    let binary = crate::commands::binary_path()?;
+    let is_ours = |path: &PathBuf| {
+        let text = read_regular(path, MAX_SCRIPT).map(String::from_utf8);
+        matches!(text, Ok(Ok(text)) if is_verbatim(&text, &[&binary, "context-graph"]))
+    };
+    let files = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    for script in files.filter(is_ours) {
+        std::fs::remove_file(&script).map_err(|error| {
+            Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", script.display()))
+        })?;
+        done(place, &format!("removed {}", script.display()))?;
+    }
+    // Refused while there is anything in it.
+    let _ = std::fs::remove_dir(&folder);
     Ok(())
 }
 

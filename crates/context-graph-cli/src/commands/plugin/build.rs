@@ -19,7 +19,7 @@ use crate::{Environment, table};
 /// The folder of a program inside the plugin; the client replaces the variable.
 const BUNDLED: &str = "${CLAUDE_PLUGIN_ROOT}/bin/";
 
-/// Write a folder that the client loads as a plugin
+/// Write a folder that Claude Code loads as a plugin
 #[derive(Debug, Args)]
 #[command(
     after_help = "The hooks are the same as those of `init`; use one or the other, or each event is answered twice.\n\nExamples:\n  \

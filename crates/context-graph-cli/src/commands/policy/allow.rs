@@ -106,6 +106,11 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> Outcome {
     if !args.place.json {
         table::print_lines([format!("to be added to {}:", path.display())])?;
         table::print_lines(added.lines().map(|line| format!("  {line}")))?;
+        if !is_users {
+            let shared =
+                "it is the project's file, which git can commit for everybody; --user writes to your own";
+            table::print_lines([shared])?;
+        }
     }
     if !terminal::agreed(args.yes, "Write this?") {
         return Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"));

@@ -93,7 +93,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
         Some(effects) => {
             let seen = seen(effects);
             lines.extend(seen.iter().map(|line| format!("  {line}")));
-            if seen.is_empty() {
+            if seen.is_empty() && decision.findings().next().is_none() {
                 lines.push("  no effect on files, secrets or the network was found".to_owned());
             }
         }
@@ -101,6 +101,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
     }
     for (name, rows) in effects.as_ref().map(|effects| rules.programs(effects)).unwrap_or_default() {
         let rows = if rows.is_empty() { "nobody has described it".to_owned() } else { rows.join(" and ") };
+        let rows = rows.replace("programs/", "built in, programs/");
         lines.push(format!("  what {name} does: {rows}"));
     }
     lines.push("what the rules say:".to_owned());

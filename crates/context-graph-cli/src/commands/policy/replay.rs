@@ -83,7 +83,7 @@ impl EventSink for Judge {
 pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Outcome {
     let rules = args.place.rules(environment);
     let mut judge = Judge { rules, calls: 0, stopped: Vec::new(), ran_well: 0, bad: 0 };
-    transcript::play_all(&transcript_files::named_or_usual(&args.transcripts, environment), &mut judge)?;
+    transcript::play_all(&transcript_files::named_or_usual(&args.transcripts, environment)?, &mut judge)?;
     let mut by_rule: BTreeMap<&str, usize> = BTreeMap::new();
     for stopped in &judge.stopped {
         *by_rule.entry(stopped.rules.as_str()).or_default() += 1;

@@ -65,7 +65,10 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Outcome {
     if let Some(file) = &args.events {
         events::play(file, &mut player)?;
     } else {
-        transcript::play_all(&transcript_files::named_or_usual(&args.transcripts, environment), &mut player)?;
+        transcript::play_all(
+            &transcript_files::named_or_usual(&args.transcripts, environment)?,
+            &mut player,
+        )?;
     }
     let bad = player.finish();
     if bad > 0 {

@@ -89,6 +89,6 @@ pub(super) fn told(
             counted(skipped, "earlier event", "earlier events")
         ));
     }
-    text.extend(lines.iter().filter(|line| !line.is_dream()).map(Line::to_text));
+    text.extend(lines.iter().filter(|line| !line.is_repetition()).map(Line::to_text));
     Ok(text)
 }

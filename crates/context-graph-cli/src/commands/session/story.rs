@@ -45,9 +45,9 @@ impl Line {
         object
     }
 
-    /// `consciousness` shows dreams.
-    pub(super) fn is_dream(&self) -> bool {
-        self.event == DREAM_EVENT
+    /// Whether it only repeats what other lines say: a batch of calls, or a dream, which `consciousness` shows.
+    pub(super) fn is_repetition(&self) -> bool {
+        self.event == DREAM_EVENT || self.event == "PostToolBatch"
     }
 
     pub(super) fn to_text(&self) -> String {

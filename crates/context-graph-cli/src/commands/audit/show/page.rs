@@ -206,7 +206,7 @@ fn way_out(call: &Call) -> Option<String> {
     let rules: Vec<&str> = rules.iter().filter(is_allowed).map(String::as_str).collect();
     (call.outcome == Outcome::Denied && !rules.is_empty()).then(|| {
         format!(
-            "to allow it, type in a terminal: context-graph policy allow {} --call {}",
+            "to allow it, type in a terminal: `context-graph policy allow {} --call {}`",
             rules.join(" "),
             call.tool_use_id
         )

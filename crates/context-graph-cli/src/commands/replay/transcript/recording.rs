@@ -87,9 +87,9 @@ impl Recording {
     pub(crate) fn play(&self, player: &mut dyn EventSink) -> Result<usize, Failure> {
         let play_one = |file: &Path, player: &mut dyn EventSink| {
             let opened = open_regular(file);
-            let played =
+            let result =
                 opened.and_then(|opened| play_file(file, &self.main, BufReader::new(opened), player));
-            played.map_err(|error| unreadable(file, &error))
+            result.map_err(|error| unreadable(file, &error))
         };
         if self.subagents.is_empty() {
             return play_one(&self.main, player);
