@@ -115,7 +115,15 @@ fn changes_of_files_and_folders_show_no_answer() {
     lab.change_file_until_noticed("watched.txt");
     terminal.enter("/model opus");
     lab.wait_for_event("PostModelSwitch", 1);
-    terminal.enter("go to a tree of its own");
+    // While the client still draws the new model, it loses what is typed.
+    let mut rounds = 0;
+    wait_until("the prompt to be heard", || {
+        if rounds % 40 == 0 {
+            terminal.enter("go to a tree of its own");
+        }
+        rounds += 1;
+        lab.whole_record().count("UserPromptSubmit") > 0
+    });
     lab.wait_for_event("Stop", 1);
     lab.change_settings_until_noticed();
     terminal.enter(&format!("/add-dir {}", lab.folder().join("tmp").display()));
