@@ -6,15 +6,21 @@
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
+    clippy::print_stderr,
     reason = "a test fails by panicking"
 )]
 
+#[path = "../../context-graph-server/tests/team/cluster.rs"]
+#[expect(dead_code, reason = "the server's own tests use the rest")]
+mod cluster;
 mod common;
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use cluster::Cluster;
 use common::Place;
 use common::team::{Server, joined, ok};
+use context_graph_server::db;
 use serde_json::{Value, json};
 
 /// A turn of a session with a prompt and some calls.
@@ -126,35 +132,58 @@ fn a_record_that_was_changed_after_it_was_pushed_is_found() {
     assert_eq!(kept, 1, "it is kept aside there");
 }
 
-/// `CONTEXT_GRAPH_TEAM_ROUNDS=200` repeats it.
-#[test]
-fn killing_client_and_server_loses_nothing_and_stores_nothing_twice() {
+/// Kills client and server in turn, each at a moment of chance, and counts in the end. `CONTEXT_GRAPH_TEAM_ROUNDS=200`
+/// repeats it.
+fn kill_again_and_again(host: &Place, database: &[String], place: db::Place) {
     let rounds =
         std::env::var("CONTEXT_GRAPH_TEAM_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4_u64);
-    let host = Place::without_upkeep();
-    let mut server = Server::start(&host, 0);
+    let mut server = Server::start_on(host, 0, database);
     let port = server.port();
-    let ada = joined(&host, &server, "ada");
+    let ada = joined(host, &server, "ada");
     for round in 0..rounds {
         turn(&ada, &format!("s{round}"), 2);
         let mut client = ada.command(&["team", "push"]).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(round * 13 % 90));
+        let random = context_graph_server::keys::random().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(u64::from(random[0]) * 100 / 256));
         if round % 2 == 0 {
             client.kill().unwrap();
             client.wait().unwrap();
         } else {
             server.child.kill().unwrap();
             server.child.wait().unwrap();
-            server = Server::start(&host, port);
+            server = Server::start_on(host, port, database);
             client.wait().unwrap();
         }
     }
     ok(ada.run(&["team", "push"]));
-    let database =
-        rusqlite::Connection::open(host.home().join(".config/context-graph/server/team.db")).unwrap();
-    let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    assert_eq!(count("SELECT count(*) FROM sessions").cast_unsigned(), rounds);
-    assert_eq!(count("SELECT count(*) FROM events").cast_unsigned(), rounds * 6);
+    let pool = db::Pool::new(place);
+    let count = |sql: &str| {
+        pool.with(|connection| connection.one(sql, &[])).unwrap().map_or(0, |row| row.count(0))
+    };
+    assert_eq!(count("SELECT count(*) FROM sessions"), rounds);
+    assert_eq!(count("SELECT count(*) FROM events"), rounds * 6);
+    assert_eq!(count("SELECT CAST(sum(records) AS BIGINT) FROM blocks"), rounds * 6);
     assert_eq!(count("SELECT count(*) FROM refused"), 0);
     ok(ada.run(&["audit", "verify", "--team"]));
+    eprintln!("{rounds} rounds, {} records, none lost, none twice, chains unbroken", rounds * 6);
+}
+
+#[test]
+fn killing_client_and_server_loses_nothing_and_stores_nothing_twice() {
+    let host = Place::without_upkeep();
+    let file = host.home().join(".config/context-graph/server/team.db");
+    kill_again_and_again(&host, &[], db::Place::Sqlite(file));
+}
+
+#[test]
+fn killing_them_with_postgresql_behind_loses_nothing_either() {
+    let Some(cluster) = Cluster::start() else {
+        eprintln!("ignored: PostgreSQL is not installed");
+        return;
+    };
+    let address = cluster.new_database();
+    let host = Place::without_upkeep();
+    let database = ["--database".to_owned(), address.clone()];
+    ok(host.run(&["server", "--database", &address, "migrate"]));
+    kill_again_and_again(&host, &database, db::Place::Postgres(address, db::Tls::default()));
 }

@@ -60,7 +60,7 @@ pub fn forget_by_id(
         let copy = copy.filter(|copy| copy.ordinal <= ordinal);
         let (records, link) = copy.as_ref().map_or((0, None), |copy| (copy.records, Some(copy.link.as_bytes().to_vec())));
         if let Some(copy) = &copy {
-            for table in TABLES.iter().map(|table| table.name).chain(["blocks"]) {
+            for table in TABLES.iter().map(|table| table.name).chain(["blocks", "words"]) {
                 let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND session = $2");
                 connection.execute(&sql, given![tenant, copy.number])?;
             }

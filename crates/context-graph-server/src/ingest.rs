@@ -11,7 +11,7 @@ use crate::db::{Bulk, Connection, DbError, Pool, Row};
 use crate::members::Guest;
 use crate::schema::number;
 use crate::wire::{MAX_UNPACKED, Push};
-use crate::{aside, given, keys};
+use crate::{aside, given, keys, words};
 
 /// Why a push was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -270,6 +270,8 @@ fn store(
     for (block, _) in fresh {
         read(block, copy.born, copy.records, &mut records);
     }
+    let whose = [guest.tenant, guest.member, machine, copy.born, copy.number];
+    words::learn(connection, &whose, &records)?;
     if from > 0 && reaches_back(connection, guest.tenant, copy, &records)? {
         from = 0;
     }

@@ -17,6 +17,7 @@ mod records;
 pub mod schema;
 mod serve;
 pub mod wire;
+mod words;
 
 pub use aside::forget_by_id;
 pub use ingest::{PushError, take_in};

@@ -102,6 +102,12 @@ pub fn newest(connection: &mut dyn Connection, tenant: i64) -> Result<Option<Pub
     Ok(connection.one(sql, given![tenant])?.map(told))
 }
 
+/// Whether there is a team of this name.
+pub fn is_team(pool: &Pool, team: &str) -> Result<bool> {
+    let sql = "SELECT 1 FROM tenants WHERE name = $1";
+    Ok(pool.with(|connection| connection.one(sql, given![team]))?.is_some())
+}
+
 /// The newest policy of the team of this name.
 pub fn newest_of(pool: &Pool, team: &str) -> Result<Option<Published>> {
     pool.with(|connection| {

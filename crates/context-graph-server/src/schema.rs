@@ -1,16 +1,24 @@
 //! Creates the tables and checks their version.
 
 use crate::db::{Connection, DbError, Pool, Result};
-use crate::given;
-use crate::keys;
+use crate::{given, keys, words};
 
 /// The version of the tables.
-pub const FORMAT: i64 = 2;
+pub const FORMAT: i64 = 3;
 const SCHEMA: &str = include_str!("schema.sql");
 /// What leads from each version to the next, beginning with the first.
-const UPGRADES: [&str; 1] = ["ALTER TABLE tenants ADD COLUMN policy_key BYTEA;
+const UPGRADES: [&str; 2] = [
+    "ALTER TABLE tenants ADD COLUMN policy_key BYTEA;
     CREATE TABLE policies (tenant BIGINT NOT NULL, number BIGINT NOT NULL, etag TEXT NOT NULL, content BYTEA NOT NULL,
-        published_ms BIGINT NOT NULL, PRIMARY KEY (tenant, number));"];
+        published_ms BIGINT NOT NULL, PRIMARY KEY (tenant, number));",
+    "CREATE TABLE words (tenant BIGINT NOT NULL, member BIGINT NOT NULL, machine BIGINT NOT NULL, born BIGINT NOT NULL,
+        session BIGINT NOT NULL, first_seq BIGINT NOT NULL, last_seq BIGINT NOT NULL, first_ms BIGINT NOT NULL,
+        last_ms BIGINT NOT NULL, letters SMALLINT[], PRIMARY KEY (tenant, session, first_seq, born)) /* by time */;
+    CREATE INDEX words_by_time ON words (tenant, last_ms);
+    CREATE INDEX words_by_letters ON words USING gin (letters);",
+];
+/// Since this version there are words to search by.
+const WORDS: i64 = 3;
 
 /// What was there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +33,7 @@ pub enum Found {
 pub fn found(connection: &mut dyn Connection) -> Result<Found> {
     match connection.one("SELECT value FROM meta WHERE name = 'format'", &[]) {
         Ok(Some(row)) => Ok(row.text(0).parse().map_or(Found::Nothing, Found::Version)),
-        Ok(None) | Err(DbError::Refused(_)) => Ok(Found::Nothing),
+        Ok(None) | Err(DbError::NoTable(_)) => Ok(Found::Nothing),
         Err(error) => Err(error),
     }
 }
@@ -72,10 +80,16 @@ fn upgrade(pool: &Pool, from: i64) -> Result<()> {
         |connection| {
             // If another process was faster, there is nothing to do.
             let sql = "UPDATE meta SET value = $1 WHERE name = 'format' AND value = $2";
-            if connection.execute(sql, given![FORMAT.to_string(), from.to_string()])? == 1 {
-                for step in UPGRADES.iter().skip(done) {
-                    connection.batch(&connection.schema(step, false))?;
-                }
+            if connection.execute(sql, given![FORMAT.to_string(), from.to_string()])? == 0 {
+                return Ok(());
+            }
+            let partitions = connection.one("SELECT value FROM meta WHERE name = 'partitions'", &[])?;
+            let partitioned = partitions.is_some_and(|row| row.text(0) == "month");
+            for step in UPGRADES.iter().skip(done) {
+                connection.batch(&connection.schema(step, partitioned))?;
+            }
+            if from < WORDS {
+                words::learn_all(connection)?;
             }
             Ok(())
         },

@@ -230,6 +230,24 @@ CREATE TABLE injections (
     PRIMARY KEY (tenant, session, seq, position, born)
 ) /* by time */;
 
+-- For each stretch of records, which sequences of three letters their texts have: a search reads only stretches that have
+-- all of what it looks for.
+CREATE TABLE words (
+    tenant    BIGINT NOT NULL,
+    member    BIGINT NOT NULL,
+    machine   BIGINT NOT NULL,
+    born      BIGINT NOT NULL,
+    session   BIGINT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    last_seq  BIGINT NOT NULL,
+    first_ms  BIGINT NOT NULL,
+    last_ms   BIGINT NOT NULL,
+    letters   SMALLINT[],
+    PRIMARY KEY (tenant, session, first_seq, born)
+) /* by time */;
+CREATE INDEX words_by_time ON words (tenant, last_ms);
+CREATE INDEX words_by_letters ON words USING gin (letters);
+
 -- What stays of a session that was forgotten: that it was, and up to which beginning of it nothing is taken again.
 CREATE TABLE tombstones (
     machine     BIGINT NOT NULL,

@@ -9,6 +9,8 @@ use super::{Place, Run};
 pub struct Server {
     pub child: Child,
     pub url: String,
+    /// `--database` and the address; nothing for a file.
+    pub database: Vec<String>,
 }
 
 impl Drop for Server {
@@ -21,12 +23,18 @@ impl Drop for Server {
 impl Server {
     /// Starts it on this place's file, on a free port or on the given one.
     pub fn start(place: &Place, port: u16) -> Self {
+        Self::start_on(place, port, &[])
+    }
+
+    /// The same on this database.
+    pub fn start_on(place: &Place, port: u16, database: &[String]) -> Self {
         let listen = format!("127.0.0.1:{port}");
-        let mut command = place.command(&["server", "run", "--listen", &listen]);
+        let mut command = place.command(&["server"]);
+        command.args(database).args(["run", "--listen", &listen]);
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self { child, url: line.trim().to_owned() }
+        Self { child, url: line.trim().to_owned(), database: database.to_vec() }
     }
 
     pub fn port(&self) -> u16 {
@@ -41,7 +49,10 @@ pub fn ok(run: Run) -> String {
 
 /// A machine of a member who has joined.
 pub fn joined(host: &Place, server: &Server, name: &str) -> Place {
-    let invitation = ok(host.run(&["server", "invite", name]));
+    let mut asked: Vec<&str> = vec!["server"];
+    asked.extend(server.database.iter().map(String::as_str));
+    asked.extend(["invite", name]);
+    let invitation = ok(host.run(&asked));
     let place = Place::without_upkeep();
     let url = server.url.replace("127.0.0.1", "localhost");
     ok(place.run(&[

@@ -25,7 +25,7 @@ pub struct Asked {
 type Question = (&'static str, fn(&TeamRecords, &str, i64) -> Answer<()>);
 
 /// What pages ask when they are opened. Injections, the curve and most filters are not among them.
-const QUESTIONS: [Question; 15] = [
+const QUESTIONS: [Question; 17] = [
     ("now: running", |records, _, _| records.running().map(drop)),
     ("now: activity", |records, _, now| records.activity(now - 14 * DAY_MS, DAY_MS / 4, 56).map(drop)),
     ("sessions: list", |records, _, _| {
@@ -44,6 +44,14 @@ const QUESTIONS: [Question; 15] = [
     ("calls: list", |records, _, _| records.entries(&Entries::default(), 100).map(drop)),
     ("calls: one tool", |records, _, _| {
         records.entries(&Entries { tool: vec!["Edit".to_owned()], ..Entries::default() }, 100).map(drop)
+    }),
+    ("calls: words that many have", |records, _, _| {
+        records.entries(&Entries { text: vec!["let total: u64".to_owned()], ..Entries::default() }, 100).map(drop)
+    }),
+    ("calls: words that one has", |records, id, _| {
+        // Each session's prompts name its number.
+        let number = id.split('@').next().and_then(|id| id.rsplit('-').next()).unwrap_or_default();
+        records.entries(&Entries { text: vec![format!("order {number}")], ..Entries::default() }, 100).map(drop)
     }),
     ("guard: rules", |records, _, now| records.rules(now - 30 * DAY_MS).map(drop)),
     ("files: list", |records, _, now| records.files(now - 30 * DAY_MS).map(drop)),

@@ -168,7 +168,7 @@ fn record(id: &str, session: u64, seq: u64, started_ms: i64) -> io::Result<LogRe
     };
     let mut payload = match step {
         0 => {
-            json!({"hook_event_name": "UserPromptSubmit", "prompt": format!("now look at step {turn} of the import, and make the tests pass")})
+            json!({"hook_event_name": "UserPromptSubmit", "prompt": format!("now look at step {turn} of the import of order {session:012}, and make the tests pass")})
         }
         _ if step == TURN - 1 => json!({"hook_event_name": "Stop", "stop_hook_active": false}),
         _ if step % 2 == 1 => {

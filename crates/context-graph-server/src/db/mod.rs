@@ -22,6 +22,9 @@ pub enum DbError {
     /// A conflict with another transaction. Trying again may help.
     #[error("somebody else has changed the same rows: {0}")]
     Conflict(String),
+    /// A table is missing.
+    #[error("the database has no such table: {0}")]
+    NoTable(String),
     /// Anything else.
     #[error("the database refused: {0}")]
     Refused(String),
@@ -43,6 +46,8 @@ pub enum Value {
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
+    /// Small numbers.
+    Shorts(Vec<i16>),
 }
 
 impl From<i64> for Value {
@@ -182,6 +187,14 @@ pub trait Connection: Send {
 
     /// The text to append to a SELECT so that it locks its rows.
     fn for_update(&self) -> &'static str;
+
+    /// Whether there is an index for `@>` on small numbers.
+    fn finds_letters(&self) -> bool;
+
+    /// Runs a query with a condition on them.
+    fn query_letters(&mut self, sql: &str, given: &[Value]) -> Result<Vec<Row>> {
+        self.query(sql, given)
+    }
 
     /// Makes sure that the partition for sessions of this time exists. Call it outside a transaction.
     fn make_room(&mut self, born_ms: i64) -> Result<()>;

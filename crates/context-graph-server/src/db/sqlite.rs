@@ -18,9 +18,9 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Connection>> {
     let connection = rusqlite::Connection::open_with_flags(path, flags).map_err(away)?;
     connection.busy_timeout(Duration::from_secs(20)).map_err(away)?;
     // For a server process that keeps running: others can read while it writes, and committed data is on the
-    // disk.
+    // disk. LIKE is PostgreSQL's.
     connection
-        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF")
+        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF; PRAGMA case_sensitive_like = ON")
         .map_err(away)?;
     Ok(Box::new(Sqlite(connection)))
 }
@@ -33,6 +33,7 @@ fn failed(error: rusqlite::Error) -> DbError {
         Some(ErrorCode::DiskFull | ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) => {
             DbError::Away(error.to_string())
         }
+        _ if error.to_string().contains("no such table") => DbError::NoTable(error.to_string()),
         _ => DbError::Refused(error.to_string()),
     }
 }
@@ -50,6 +51,8 @@ impl ToSql for Value {
             Self::Real(number) => ValueRef::Real(*number),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
+            // Only asked for where `finds_letters` says so.
+            Self::Shorts(_) => ValueRef::Null,
         }))
     }
 }
@@ -119,12 +122,17 @@ impl Connection for Sqlite {
         ""
     }
 
+    fn finds_letters(&self) -> bool {
+        false
+    }
+
     fn make_room(&mut self, _: i64) -> Result<()> {
         Ok(())
     }
 
     fn schema(&self, text: &str, _: bool) -> String {
-        text.replace("/* by time */", "WITHOUT ROWID")
+        let text = text.replace("/* by time */", "WITHOUT ROWID").replace("SMALLINT[]", "BLOB");
+        text.lines().filter(|line| !line.contains("USING gin")).map(|line| line.to_owned() + "\n").collect()
     }
 
     fn explain(&mut self, sql: &str, given: &[Value]) -> Result<String> {

@@ -6,7 +6,7 @@ use context_graph_core::audit::{Entry, Evidence, Outcome, SessionRef, correlate,
 use context_graph_core::session::EventRecord;
 use context_graph_web::{Answer, Asked, ChainState, EntryDetail, EntryLine, Page, Said, Trouble};
 
-use super::{Found, TeamRecords};
+use super::{Found, TeamRecords, search};
 use crate::db::{Row, Value};
 use crate::given;
 
@@ -21,14 +21,14 @@ pub(super) fn literal(text: &str) -> String {
 }
 
 /// SQL conditions and their parameters.
-struct Conditions {
-    sql: String,
-    given: Vec<Value>,
+pub(super) struct Conditions {
+    pub(super) sql: String,
+    pub(super) given: Vec<Value>,
 }
 
 impl Conditions {
     /// Adds a condition; `$?` is the value.
-    fn and(&mut self, condition: &str, value: Value) {
+    pub(super) fn and(&mut self, condition: &str, value: Value) {
         self.given.push(value);
         let condition = condition.replace("$?", &format!("${}", self.given.len()));
         // Writing to a String cannot fail.
@@ -36,7 +36,7 @@ impl Conditions {
     }
 
     /// Adds a condition that is true for any of these values.
-    fn any(&mut self, condition: &str, values: impl IntoIterator<Item = Value>) {
+    pub(super) fn any(&mut self, condition: &str, values: impl IntoIterator<Item = Value>) {
         let parts: Vec<String> = values
             .into_iter()
             .map(|value| {
@@ -108,27 +108,23 @@ fn moment(text: &str, now_ms: i64) -> Answer<Option<i64>> {
         .ok_or_else(|| Trouble::Asked(format!("`{text}` is not a time: 30m, 12h, 7d, 2w or 2026-11-16")))
 }
 
+/// Records of one session that an entry must have one of.
+pub(super) struct Scope<'a> {
+    pub(super) session: i64,
+    pub(super) born: i64,
+    /// Any number of them, as long as it is always the same: the database knows the query by its text.
+    pub(super) seqs: &'a [u64],
+}
+
 pub(super) fn listed(records: &TeamRecords, asked: &Asked, limit: usize) -> Answer<Page<EntryLine>> {
-    let now_ms = (records.now_ms)();
-    let of_calls = asked.event.is_empty();
-    let of_events = !asked.calls_only && asked.tool.is_empty() && asked.outcome.is_empty();
     let skipped = asked.before.map_or(0, |(_, skipped)| skipped);
     let wanted = limit.saturating_add(skipped).saturating_add(1).min(5000);
-    let mut rows = Vec::new();
-    for (is_call, _) in [(true, of_calls), (false, of_events)].into_iter().filter(|(_, is_asked)| *is_asked) {
-        let table = if is_call { "calls" } else { "events" };
-        let mut conditions = Conditions { sql: records.visible("x"), given: records.whose() };
-        common(asked, is_call, now_ms, &mut conditions)?;
-        conditions.given.push(Value::from(wanted as u64));
-        let sql = format!(
-            "SELECT {} FROM {table} x JOIN sessions s ON s.number = x.session WHERE {} ORDER BY x.at_ms DESC, x.session DESC, x.seq DESC LIMIT ${}",
-            if is_call { CALL } else { EVENT },
-            conditions.sql,
-            conditions.given.len()
-        );
-        rows.extend(records.ask(|connection| connection.query(&sql, &conditions.given))?);
-    }
-    rows.sort_by_key(|row| std::cmp::Reverse((row.int(3), row.int(13), row.int(2))));
+    let span = Span::of(asked, (records.now_ms)())?;
+    let mut rows = if asked.text.iter().all(String::is_empty) {
+        select(records, asked, span, None, wanted)?
+    } else {
+        search::saying(records, asked, span, wanted)?
+    };
     if let Some((before_ms, skipped)) = asked.before {
         let shown = rows.iter().take(skipped).take_while(|row| row.int(3) == before_ms).count();
         rows.drain(..shown);
@@ -138,55 +134,165 @@ pub(super) fn listed(records: &TeamRecords, asked: &Asked, limit: usize) -> Answ
     Ok(Page { items: lines(records, &rows)?, has_more })
 }
 
-/// The conditions for a page's query.
-fn common(asked: &Asked, is_call: bool, now_ms: i64, conditions: &mut Conditions) -> Answer<()> {
-    let texts =
-        |values: &[String]| values.iter().map(|value| Value::from(value.as_str())).collect::<Vec<_>>();
-    let parts = |values: &[String]| {
-        values
-            .iter()
-            .map(|value| Value::from(format!("%{}%", literal(&value.to_lowercase()))))
-            .collect::<Vec<_>>()
-    };
-    if !is_call {
-        // The same condition as in the index, so that it is used.
-        conditions.sql.push_str(" AND x.call IS NULL");
+/// Sorts the newest to the front and keeps so many.
+pub(super) fn newest(rows: &mut Vec<Row>, wanted: usize) {
+    rows.sort_by_key(|row| std::cmp::Reverse((row.int(3), row.int(13), row.int(2), row.int(14))));
+    rows.truncate(wanted);
+}
+
+/// The newest entries that fit, all but their text.
+pub(super) fn select(
+    records: &TeamRecords,
+    asked: &Asked,
+    span: Span,
+    scope: Option<&Scope<'_>>,
+    wanted: usize,
+) -> Answer<Vec<Row>> {
+    let of_events = !asked.calls_only && asked.tool.is_empty() && asked.outcome.is_empty();
+    let mut rows = Vec::new();
+    for (is_call, _) in [(true, true), (false, of_events)].into_iter().filter(|(_, is_asked)| *is_asked) {
+        let table = if is_call { "calls" } else { "events" };
+        let mut conditions = Conditions { sql: records.visible("x"), given: records.whose() };
+        if !conditions.common(asked, is_call)? {
+            continue;
+        }
+        conditions.within(span);
+        if let Some(scope) = scope {
+            conditions.of_records(scope, is_call);
+        }
+        conditions.given.push(Value::from(wanted as u64));
+        let sql = format!(
+            "SELECT {} FROM {table} x JOIN sessions s ON s.number = x.session WHERE {} ORDER BY x.at_ms DESC, x.session DESC, x.seq DESC LIMIT ${}",
+            if is_call { CALL } else { EVENT },
+            conditions.sql,
+            conditions.given.len()
+        );
+        rows.extend(records.ask(|connection| connection.query(&sql, &conditions.given))?);
     }
-    let names = asked.session.iter().map(|name| name.rsplit_once('@').map_or(name.as_str(), |(id, _)| id));
-    let names: Vec<Value> = names.map(|id| Value::from(format!("{}%", literal(id)))).collect();
-    conditions.any("s.session_id LIKE $? ESCAPE '!'", names);
-    let tools =
-        asked.tool.iter().map(|tool| Value::from(literal(tool).replace('*', "%"))).collect::<Vec<_>>();
-    if is_call {
-        conditions.any("x.tool LIKE $? ESCAPE '!'", tools);
-        conditions.any("x.outcome = $?", texts(&asked.outcome));
-    } else {
-        conditions.any("x.event = $?", texts(&asked.event));
+    newest(&mut rows, wanted);
+    Ok(rows)
+}
+
+/// A name, or a beginning that ends in `*`, for LIKE.
+fn name_pattern(name: &str) -> String {
+    name.strip_suffix('*').map_or_else(|| literal(name), |beginning| format!("{}%", literal(beginning)))
+}
+
+/// Events that can be part of a call. Asking all calls for another one would read them all.
+const OF_CALLS: [&str; 6] = [
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "PermissionRequest",
+    "PermissionDenied",
+];
+
+impl Conditions {
+    /// What a page's query asks for; whether anything of this kind can fit.
+    fn common(&mut self, asked: &Asked, is_call: bool) -> Answer<bool> {
+        let texts =
+            |values: &[String]| values.iter().map(|value| Value::from(value.as_str())).collect::<Vec<_>>();
+        let names =
+            asked.session.iter().map(|name| name.rsplit_once('@').map_or(name.as_str(), |(id, _)| id));
+        let names: Vec<Value> = names.map(|id| Value::from(format!("{}%", literal(id)))).collect();
+        self.any("s.session_id LIKE $? ESCAPE '!'", names);
+        if is_call {
+            let of_calls: Vec<String> =
+                asked.event.iter().filter(|event| OF_CALLS.contains(&event.as_str())).cloned().collect();
+            if of_calls.is_empty() && !asked.event.is_empty() {
+                return Ok(false);
+            }
+            self.any("EXISTS (SELECT 1 FROM events y WHERE y.tenant = x.tenant AND y.session = x.session AND y.born = x.born
+                AND y.seq BETWEEN x.seq AND x.last_seq AND y.call = x.seq AND y.event = $?)", texts(&of_calls));
+            let tools = asked.tool.iter().map(|tool| Value::from(name_pattern(&tool.to_lowercase())));
+            self.any("lower(x.tool) LIKE $? ESCAPE '!'", tools.collect::<Vec<_>>());
+            if let Some(unknown) = asked.outcome.iter().find(|name| Outcome::parse(name).is_none()) {
+                let known = Outcome::ALL.map(Outcome::as_str).join(", ");
+                return Err(Trouble::Asked(format!("`{unknown}` is no outcome: {known}")));
+            }
+            self.any("x.outcome = $?", texts(&asked.outcome));
+        } else {
+            // The same condition as in the index, so that it is used.
+            self.sql.push_str(" AND x.call IS NULL");
+            self.any("x.event = $?", texts(&asked.event));
+        }
+        self.agents(&asked.agent);
+        self.any("x.verdict = $?", texts(&asked.verdict));
+        let place = if is_call { "x.place" } else { "0" };
+        let own = format!(
+            "y WHERE y.tenant = x.tenant AND y.session = x.session AND y.born = x.born AND y.seq = x.seq AND y.place = {place}"
+        );
+        let rules = asked.rule.iter().flat_map(|rule| [name_pattern(rule), format!("{}/%", literal(rule))]);
+        self.any(
+            &format!("EXISTS (SELECT 1 FROM decisions {own} AND y.rule LIKE $? ESCAPE '!')"),
+            rules.map(Value::from).collect::<Vec<_>>(),
+        );
+        let paths = asked.path.iter().flat_map(|path| {
+            let pattern = literal(path).replace('*', "%");
+            if path.contains('*') { vec![format!("%/{pattern}"), pattern] } else { vec![format!("%{pattern}%")] }
+        });
+        self.any(
+            &format!("EXISTS (SELECT 1 FROM files {own} AND y.path LIKE $? ESCAPE '!')"),
+            paths.map(Value::from).collect::<Vec<_>>(),
+        );
+        Ok(true)
     }
-    conditions.any("coalesce(x.agent_type, x.agent_id, 'main') = $?", texts(&asked.agent));
-    conditions.any("x.verdict = $?", texts(&asked.verdict));
-    let place = if is_call { "x.place" } else { "0" };
-    conditions.any(
-        &format!("EXISTS (SELECT 1 FROM decisions d WHERE d.tenant = x.tenant AND d.session = x.session AND d.seq = x.seq AND d.place = {place} AND d.rule = $?)"),
-        texts(&asked.rule),
-    );
-    conditions.any(
-        &format!("EXISTS (SELECT 1 FROM files f WHERE f.tenant = x.tenant AND f.session = x.session AND f.seq = x.seq AND f.place = {place} AND lower(f.path) LIKE $? ESCAPE '!')"),
-        parts(&asked.path),
-    );
-    for text in parts(&asked.text) {
-        conditions.and("lower(x.subject) LIKE $? ESCAPE '!'", text);
+
+    fn agents(&mut self, agents: &[String]) {
+        let (main, others): (Vec<&String>, Vec<&String>) = agents.iter().partition(|agent| *agent == "main");
+        let main = if main.is_empty() { "" } else { "x.agent_id IS NULL OR " };
+        let others: Vec<Value> = others.into_iter().map(|agent| Value::from(agent.as_str())).collect();
+        if others.is_empty() && !main.is_empty() {
+            self.sql.push_str(" AND x.agent_id IS NULL");
+        }
+        self.any(&format!("({main}$? IN (x.agent_id, x.agent_type))"), others);
     }
-    let since = moment(&asked.since, now_ms)?.max(asked.since_ms);
-    if let Some(since_ms) = since {
-        conditions.and("x.at_ms >= $?", since_ms.into());
+
+    fn within(&mut self, span: Span) {
+        if let Some(since_ms) = span.since_ms {
+            self.and("x.at_ms >= $?", since_ms.into());
+        }
+        if let Some(until_ms) = span.until_ms {
+            self.and("x.at_ms <= $?", until_ms.into());
+        }
     }
-    let until = moment(&asked.until, now_ms)?;
-    let until = [until, asked.before.map(|(at_ms, _)| at_ms)].into_iter().flatten().min();
-    if let Some(until_ms) = until {
-        conditions.and("x.at_ms <= $?", until_ms.into());
+
+    fn of_records(&mut self, scope: &Scope<'_>, is_call: bool) {
+        self.and("x.session = $?", scope.session.into());
+        self.and("x.born = $?", scope.born.into());
+        let first = self.given.len() + 1;
+        self.given.extend(scope.seqs.iter().map(|seq| Value::from(*seq)));
+        let seqs: Vec<String> = (first..=self.given.len()).map(|at| format!("${at}")).collect();
+        let seqs = seqs.join(", ");
+        // Writing to a String cannot fail.
+        let _ = if is_call {
+            write!(
+                self.sql,
+                " AND x.place = 0 AND x.seq IN (SELECT y.call FROM events y
+                WHERE y.tenant = x.tenant AND y.session = x.session AND y.born = x.born AND y.seq IN ({seqs}))"
+            )
+        } else {
+            write!(self.sql, " AND x.seq IN ({seqs})")
+        };
     }
-    Ok(())
+}
+
+/// From when to when.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) since_ms: Option<i64>,
+    pub(super) until_ms: Option<i64>,
+}
+
+impl Span {
+    fn of(asked: &Asked, now_ms: i64) -> Answer<Self> {
+        let until = [moment(&asked.until, now_ms)?, asked.before.map(|(at_ms, _)| at_ms)];
+        Ok(Self {
+            since_ms: moment(&asked.since, now_ms)?.max(asked.since_ms),
+            until_ms: until.into_iter().flatten().min(),
+        })
+    }
 }
 
 pub(super) fn story(records: &TeamRecords, found: &Found, first: u64, last: u64) -> Answer<Vec<EntryLine>> {

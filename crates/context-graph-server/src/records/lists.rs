@@ -209,11 +209,12 @@ pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
     })
 }
 
+/// Counts calls in stretches of time. What is divided has no remainder: not every engine divides whole numbers to a whole one.
 pub(super) fn activity(records: &TeamRecords, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity> {
     let mut given = records.whose();
     given.extend([since_ms, step_ms.max(1), MOST_CALLS].map(Value::from));
     let sql = format!(
-        "SELECT (x.at_ms - $3) / $4, count(*), CAST(sum(CASE WHEN x.outcome = 'failure' THEN 1 ELSE 0 END) AS BIGINT),
+        "SELECT CAST(((x.at_ms - $3) - (x.at_ms - $3) % $4) / $4 AS BIGINT), count(*), CAST(sum(CASE WHEN x.outcome = 'failure' THEN 1 ELSE 0 END) AS BIGINT),
             CAST(sum(CASE WHEN x.outcome = 'denied' THEN 1 ELSE 0 END) AS BIGINT)
          FROM (SELECT c.at_ms, c.outcome FROM calls c WHERE {} AND c.at_ms >= $3 ORDER BY c.at_ms DESC LIMIT $5) x GROUP BY 1",
         records.visible("c")

@@ -5,6 +5,7 @@
 
 mod entries;
 mod lists;
+mod search;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -30,6 +30,13 @@ fn free_port() -> u16 {
     (first..first + 500).find(|port| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
 }
 
+impl Drop for Cluster {
+    /// A test that fails must not leave a server behind.
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
 fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
@@ -85,6 +92,13 @@ impl Cluster {
     /// What it logged.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
+    }
+
+    /// The last of it, for a message.
+    pub(crate) fn log_end(&self) -> String {
+        let log = self.log();
+        let lines: Vec<&str> = log.lines().rev().take(20).collect();
+        lines.into_iter().rev().collect::<Vec<_>>().join("\n")
     }
 
     /// Starts it again with more settings.

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use context_graph_server::db::{Place, Pool, Tls};
 use context_graph_server::members::Role;
+use context_graph_server::keys::random;
 use context_graph_server::schema;
+use context_graph_web::{Records as _, Verification};
 
 use crate::cluster::Cluster;
 use crate::machine::{Machine, link};
-use crate::{Team, now_ms, serve};
+use crate::{Team, now_ms, pages, serve};
 
 pub(crate) const SCENARIOS: [(&str, fn()); 3] = [
     ("cut connections lose nothing that was acknowledged", cut_connections),
@@ -29,6 +31,13 @@ fn team(cluster: &Cluster) -> Team {
     let pool = Pool::new(place.clone());
     schema::migrate(&pool, true, now_ms()).unwrap();
     Team { url: serve(&place), pool, place, folder: tempfile::tempdir().unwrap() }
+}
+
+/// Waits so many milliseconds, and up to so many more by chance.
+fn wait(least: u64, more: u64) {
+    let random = random().unwrap();
+    let chance = u64::from(u16::from_le_bytes([random[0], random[1]])) * more >> 16;
+    std::thread::sleep(Duration::from_millis(least + chance));
 }
 
 /// Records of a session before the next one begins, so that there is always something to push.
@@ -58,6 +67,15 @@ fn push_on(machine: &Machine, is_over: &AtomicBool, acknowledged: &AtomicU64) {
     }
 }
 
+/// Ends pushing when it goes out of scope, also by a panic: the threads that push would be waited for without end.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Lets all machines push until `faults` is over; returns how many records of each were acknowledged.
 fn while_pushing(machines: &[Machine], faults: impl FnOnce()) -> Vec<AtomicU64> {
     let acknowledged: Vec<AtomicU64> = machines.iter().map(|_| AtomicU64::new(0)).collect();
@@ -66,8 +84,8 @@ fn while_pushing(machines: &[Machine], faults: impl FnOnce()) -> Vec<AtomicU64> 
         for (machine, acknowledged) in machines.iter().zip(&acknowledged) {
             scope.spawn(|| push_on(machine, &is_over, acknowledged));
         }
+        let _over = Over(&is_over);
         faults();
-        is_over.store(true, Ordering::Relaxed);
     });
     acknowledged
 }
@@ -88,6 +106,9 @@ fn check(team: &Team, machines: &[Machine], acknowledged: &[AtomicU64]) -> u64 {
         assert_eq!(of("SELECT count(DISTINCT (session, seq)) FROM events"), there);
         all += there;
     }
+    assert_eq!(team.count("SELECT CAST(sum(records) AS BIGINT) FROM blocks").cast_unsigned(), all);
+    let whole = pages::everything(team).verification(true).unwrap();
+    assert!(matches!(whole, Verification::Holds { .. }), "{whole:?}");
     assert_eq!(team.count("SELECT count(*) FROM refused"), 0);
     assert!(all > 0, "nothing was pushed at all");
     all
@@ -137,11 +158,11 @@ fn cut_connections() {
     let joined = (0..4).map(|at| Machine::join(&team, &format!("m{at}"), Role::Member));
     let machines: Vec<Machine> = joined.map(|machine| machine.again(&way.url)).collect();
     let acknowledged = while_pushing(&machines, || {
-        for round in 0..rounds() {
-            std::thread::sleep(Duration::from_millis(60 + round * 7 % 41));
+        for _ in 0..rounds() {
+            wait(20, 120);
             way.cut();
         }
-        std::thread::sleep(Duration::from_millis(300));
+        wait(300, 0);
     });
     told("cuts", rounds(), check(&team, &machines, &acknowledged));
     cluster.stop();
@@ -154,11 +175,11 @@ fn power_cut() {
         (0..4).map(|at| Machine::join(&team, &format!("m{at}"), Role::Member)).collect();
     let acknowledged = while_pushing(&machines, || {
         for round in 0..rounds() {
-            std::thread::sleep(Duration::from_millis(100 + round * 37 % 300));
+            wait(100, 300);
             cluster.kill();
-            assert!(cluster.resume(""), "PostgreSQL does not come back");
+            assert!(cluster.resume(""), "PostgreSQL does not come back in round {round}: {}", cluster.log_end());
         }
-        std::thread::sleep(Duration::from_millis(300));
+        wait(300, 0);
     });
     told("power cuts", rounds(), check(&team, &machines, &acknowledged));
     cluster.stop();
@@ -166,7 +187,7 @@ fn power_cut() {
 
 fn failover() {
     // Each round needs its own primary and standby.
-    for _ in 0..rounds().div_ceil(2) {
+    for _ in 0..rounds() {
         let primary = Cluster::start().unwrap();
         let team = team(&primary);
         let database = primary.newest();
@@ -185,10 +206,10 @@ fn failover() {
             machine.url.clone_from(&url);
         }
         let acknowledged = while_pushing(&machines, || {
-            std::thread::sleep(Duration::from_secs(2));
+            wait(500, 1000);
             primary.kill();
             standby.promote();
-            std::thread::sleep(Duration::from_secs(3));
+            wait(1500, 0);
         });
         told("failover", 1, check(&team, &machines, &acknowledged));
         standby.stop();

@@ -17,6 +17,7 @@ mod faults;
 mod machine;
 mod pages;
 mod tls;
+mod upgrade;
 
 use context_graph_server::db::{Place, Pool, Tls};
 use context_graph_server::{Serving, schema};
@@ -82,6 +83,7 @@ const SCENARIOS: &[Scenario] = &[
     ("text is never SQL", attacks::text_is_text),
     ("slow and endless requests are cut off", attacks::slow),
     ("each sees what the role allows, and looks are noted", pages::roles),
+    ("a search finds what records say, as far as the role allows", pages::search),
 ];
 
 fn main() {
@@ -100,6 +102,16 @@ fn main() {
     let secure = || run(None, tls::only_the_right_certificate);
     let trial = Trial::test("sqlite: only a server with the right certificate is told anything", secure);
     trials.push(trial.with_ignored_flag(!tls::is_possible()));
+    let name = "tables of the first version are upgraded with all their rows";
+    trials.push(Trial::test(format!("sqlite: {name}"), || {
+        upgrade::of_sqlite();
+        Ok(())
+    }));
+    let trial = Trial::test(format!("postgresql: {name}"), move || {
+        cluster.into_iter().for_each(upgrade::of_postgres);
+        Ok(())
+    });
+    trials.push(trial.with_ignored_flag(cluster.is_none()));
     for (name, scenario) in faults::SCENARIOS.into_iter().chain([pages::PLANS]) {
         let trial = Trial::test(format!("postgresql: {name}"), move || {
             scenario();

@@ -15,6 +15,12 @@ fn records(team: &Team, name: &str, group: &str) -> TeamRecords {
     TeamRecords::new(team.pool.clone(), guest, now_ms)
 }
 
+/// What the server's owner would see: everybody's.
+pub(crate) fn everything(team: &Team) -> TeamRecords {
+    members::invite(&team.pool, "team", "owner", Some(Role::Admin), 60_000, now_ms()).unwrap();
+    records(team, "owner", "team")
+}
+
 fn seen(records: &TeamRecords) -> usize {
     records.sessions(&SessionsAsked { limit: 50, ..SessionsAsked::default() }).unwrap().items.len()
 }
@@ -67,7 +73,8 @@ pub(crate) fn roles(team: &Team) {
 pub(crate) const PLANS: (&str, fn()) = ("no page of a large team reads a whole table of records", plans);
 
 /// Tables that grow with every record.
-const BIG: [&str; 7] = ["blocks", "calls", "decisions", "events", "files", "injections", "turns"];
+const BIG: [&str; 8] =
+    ["blocks", "calls", "decisions", "events", "files", "injections", "turns", "words"];
 
 /// Multiplies what one session brought: 4,000 sessions with about 100 records each.
 const MORE: &str = "
@@ -83,6 +90,8 @@ const MORE: &str = "
     INSERT INTO turns SELECT tenant, member, machine, born, session - n, seq, at_ms, ended_ms, ended_by, prompt
         FROM turns, generate_series(1, 4000) n;
     INSERT INTO blocks SELECT tenant, session - n, born, first_seq, records, content FROM blocks, generate_series(1, 4000) n;
+    INSERT INTO words SELECT tenant, member, machine, born, session - n, first_seq, last_seq, first_ms - n * 1000, last_ms - n * 1000, letters
+        FROM words, generate_series(1, 4000) n;
     INSERT INTO decisions SELECT tenant, member, machine, born, session, seq, place, 0, 'PreToolUse', 'ask', 'r', 'why', 1 FROM calls;
     INSERT INTO injections SELECT tenant, member, machine, born, session, seq, 0, 'context', 'text' FROM events;
     ANALYZE";
@@ -95,7 +104,9 @@ fn plans() {
     let team = Team { url: serve(&place), pool, place, folder: tempfile::tempdir().unwrap() };
     let ada = Machine::join(&team, "ada", Role::Member);
     ada.push("s", (1, 101)).unwrap();
+    let rare = ada.made("rare", 1, (1, 101), "quixotic");
     team.pool.with(|connection| connection.batch(MORE)).unwrap();
+    ada.client().push(&rare).unwrap();
     cluster.stop();
     let explain = "-c session_preload_libraries=auto_explain -c auto_explain.log_min_duration=0";
     assert!(cluster.resume(explain), "PostgreSQL does not start with auto_explain");
@@ -103,6 +114,7 @@ fn plans() {
     team.pool.forget_idle();
     let asked = context_graph_server::bench::ask(&team.pool, 1, now_ms).unwrap();
     assert!(asked.len() > 10, "every page is asked");
+    assert_eq!(texts(&everything(&team), "Quixotic").len(), 51);
     std::thread::sleep(std::time::Duration::from_millis(300));
     let log = cluster.log();
     let plans: Vec<&str> = log.split("Query Text: ").skip(1).collect();
@@ -112,5 +124,71 @@ fn plans() {
         let found: Vec<&str> = plan.lines().filter(of_records).collect();
         assert!(found.is_empty(), "{found:?} in {plan}");
     }
+    assert!(log.contains("Bitmap Index Scan on words_"), "a rare text is found by its letters");
     cluster.stop();
+}
+
+/// The entries with this text, newest first.
+fn texts(records: &TeamRecords, text: &str) -> Vec<(String, u64)> {
+    let asked = Asked { text: vec![text.to_owned()], ..Asked::default() };
+    let found = records.entries(&asked, 500).unwrap().items;
+    found.into_iter().map(|line| (line.session_id.split('@').next().unwrap_or_default().to_owned(), line.seq)).collect()
+}
+
+pub(crate) fn search(team: &Team) {
+    let ada = Machine::join(team, "ada", Role::Member);
+    let bob = Machine::join(team, "bob", Role::Lead);
+    ada.client().push(&ada.made("a", 1, (1, 41), "Zebra % crossing_1 größe")).unwrap();
+    ada.client().push(&ada.made("a2", 1, (1, 4), "zebra")).unwrap();
+    ada.client().push(&ada.made("a2", 1, (5, 9), "zebra")).unwrap();
+    bob.client().push(&bob.made("b", 1, (1, 21), "it's \"quoted\" zebra")).unwrap();
+    let (adas, bobs) = (records(team, "ada", "team"), records(team, "bob", "team"));
+    // The prompt and each call; a call that is asked for and answered is one entry.
+    for (text, of_ada, of_bob) in [
+        ("zebra", 26, 37),
+        ("ZEBRA % CROSSING_1", 21, 21),
+        ("zebra % crossing_2", 0, 0),
+        ("größe", 21, 21),
+        ("it's \"quoted\"", 0, 11),
+        ("br", 26, 37),
+        ("do it's", 0, 1),
+        ("' OR 1=1 --", 0, 0),
+        ("hook_event_name", 0, 0),
+    ] {
+        assert_eq!((texts(&adas, text).len(), texts(&bobs, text).len()), (of_ada, of_bob), "{text}");
+    }
+    let page = |before, limit| {
+        let asked = Asked { text: vec!["zebra".to_owned()], tool: vec!["EDIT".to_owned()], before, ..Asked::default() };
+        bobs.entries(&asked, limit).unwrap()
+    };
+    let (mut all, mut before) = (Vec::new(), None);
+    loop {
+        let found = page(before, 7);
+        let Some(last) = found.items.last() else { break };
+        let last_ms = last.at_ms;
+        let same = found.items.iter().filter(|line| line.at_ms == last_ms).count();
+        let earlier = before.filter(|(at, _)| *at == last_ms).map_or(0, |(_, skipped)| skipped);
+        before = Some((last_ms, same + earlier));
+        all.extend(found.items.into_iter().map(|line| (line.session_id, line.seq)));
+        if !found.has_more {
+            break;
+        }
+    }
+    assert_eq!(all.len(), 34, "page by page there are as many, and none twice");
+    assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), 34);
+    assert_eq!(all.len(), page(None, 500).items.len());
+    for (asked, count) in [
+        (Asked { text: vec!["zebra".into()], session: vec!["a2".into()], ..Asked::default() }, 5),
+        (Asked { text: vec!["crossing".into(), "quoted".into()], ..Asked::default() }, 32),
+        (Asked { text: vec!["zebra".into()], until: "2020-01-01".into(), ..Asked::default() }, 0),
+        (Asked { path: vec!["/p/*quoted*.rs".into()], ..Asked::default() }, 10),
+        (Asked { path: vec!["*.py".into()], ..Asked::default() }, 0),
+        (Asked { agent: vec!["main".into()], event: vec!["PreToolUse".into()], ..Asked::default() }, 34),
+    ] {
+        assert_eq!(bobs.entries(&asked, 500).unwrap().items.len(), count, "{asked:?}");
+    }
+    assert!(bobs.entries(&Asked { outcome: vec!["nice".into()], ..Asked::default() }, 5).is_err());
+    bob.forget("b", 1).unwrap();
+    assert_eq!(texts(&bobs, "quoted").len(), 0, "what was forgotten is not found");
+    assert_eq!(team.count("SELECT count(*) FROM words"), 3);
 }

@@ -10,8 +10,7 @@ use context_graph_server::db::Place;
 use context_graph_server::schema;
 use serde_json::json;
 
-use super::DatabaseArgs;
-use super::failure;
+use super::{DatabaseArgs, db_failure, failure};
 use crate::commands::binary_path;
 use crate::commands::failure::{Failure, Outcome};
 use crate::summary::counted;
@@ -100,14 +99,14 @@ pub(super) fn run(args: &BenchArgs, database: &DatabaseArgs, environment: &Envir
         return Err(Failure::usage("the comparison is with PostgreSQL's COPY")
             .with_next_step("--database postgres://…"));
     }
-    if pool.with(schema::found).map_err(failure)? != schema::Found::Nothing {
+    if pool.with(schema::found).map_err(db_failure)? != schema::Found::Nothing {
         return Err(Failure::usage("the database has tables of a team already")
             .with_next_step("make an empty one: `createdb bench`"));
     }
     let scratch = args.scratch.clone().unwrap_or_else(std::env::temp_dir);
     let folder = environment.current_dir.join(scratch);
     let now_ms = clock::now_ms();
-    schema::migrate(&pool, true, now_ms).map_err(failure)?;
+    schema::migrate(&pool, true, now_ms).map_err(db_failure)?;
     let load =
         Load { records: args.records, sessions: args.sessions.min(args.records), machines: args.machines };
     let measured = (|| {

@@ -5,9 +5,10 @@ use context_graph_server::db::Pool;
 use context_graph_server::members::{self, Role};
 use context_graph_server::{forget_by_id, given, policy};
 
-use super::failure;
+use super::db_failure;
 use super::policy::KeyArgs;
 use crate::commands::failure::{Failure, Outcome};
+use crate::commands::hooks::error::ErrorCode;
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal, time};
 
@@ -111,11 +112,11 @@ pub(super) fn invite(args: &InviteArgs, pool: &Pool, environment: &Environment) 
     }
     let role = args.role.map(Role::from);
     let invitation = members::invite(pool, &args.team, name, role, args.days * DAY_MS, clock::now_ms())
-        .map_err(failure)?;
+        .map_err(db_failure)?;
     // Machines get the key when they join, so it must exist by then.
-    if policy::key_of(pool, &args.team).map_err(failure)?.is_none() {
+    if policy::key_of(pool, &args.team).map_err(db_failure)?.is_none() {
         let key = args.key.open(environment)?;
-        policy::set_key(pool, &args.team, key.public()).map_err(failure)?;
+        policy::set_key(pool, &args.team, key.public()).map_err(db_failure)?;
     }
     table::print_lines([
         invitation.clone(),
@@ -133,14 +134,14 @@ pub(super) fn run(command: Option<&MembersCommands>, pool: &Pool) -> Outcome {
         None => list(pool),
         Some(MembersCommands::Token { name, team, days }) => {
             let token =
-                members::browser_token(pool, team, name, days * DAY_MS, clock::now_ms()).map_err(failure)?;
+                members::browser_token(pool, team, name, days * DAY_MS, clock::now_ms()).map_err(db_failure)?;
             table::print_lines([token.ok_or_else(|| no_member(name))?])?;
             // Beside it, so that a script reads the token alone.
             terminal::note("paste it on the server's first page, which asks for it; it is shown only now\n");
             Ok(())
         }
         Some(MembersCommands::Revoke { who, team }) => {
-            let changed = members::revoke(pool, team, who, clock::now_ms()).map_err(failure)?;
+            let changed = members::revoke(pool, team, who, clock::now_ms()).map_err(db_failure)?;
             if changed == 0 {
                 return Err(no_member(who));
             }
@@ -148,7 +149,7 @@ pub(super) fn run(command: Option<&MembersCommands>, pool: &Pool) -> Outcome {
         }
         Some(MembersCommands::Role { name, role, team }) => {
             let role = Role::from(*role);
-            if members::set_role(pool, team, name, role).map_err(failure)? == 0 {
+            if members::set_role(pool, team, name, role).map_err(db_failure)? == 0 {
                 return Err(no_member(name));
             }
             table::print_lines([format!("{name} is {} now", role.as_str())])
@@ -163,7 +164,7 @@ fn no_member(name: &str) -> Failure {
 
 fn list(pool: &Pool) -> Outcome {
     let mut lines = Vec::new();
-    for member in members::list(pool).map_err(failure)? {
+    for member in members::list(pool).map_err(db_failure)? {
         let gone = if member.is_revoked { ", no access any more" } else { "" };
         lines.push(format!("{}: {} ({}{gone})", member.team, member.name, member.role));
         for (number, machine, used, is_revoked) in member.tokens {
@@ -192,12 +193,16 @@ pub(super) fn forget(args: &ForgetArgs, pool: &Pool) -> Outcome {
                 given![machine, id],
             )
         })
-        .map_err(failure)?;
-    let row = row.ok_or_else(|| Failure::session_not_found(&args.session))?;
+        .map_err(db_failure)?;
+    let unknown = || {
+        Failure::new(ErrorCode::SessionNotFound, format!("the team has no session `{}`", args.session))
+            .with_next_step("the page Sessions names each: ID@MACHINE")
+    };
+    let row = row.ok_or_else(unknown)?;
     if !terminal::agreed(args.yes, &format!("Remove {} for good?", args.session)) {
         return Err(Failure::usage("nothing was removed").with_next_step("--yes says yes"));
     }
     let records =
-        forget_by_id(pool, row.int(0), machine, id, row.count(1), clock::now_ms()).map_err(failure)?;
+        forget_by_id(pool, row.int(0), machine, id, row.count(1), clock::now_ms()).map_err(super::failure)?;
     table::print_lines([format!("removed {}: {}", args.session, counted(records, "record", "records"))])
 }

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use context_graph_server::db::{DbError, Place, Pool};
 use context_graph_server::{Serving, schema};
 
 use super::failure::{Failure, Outcome, refuse_to_agents};
@@ -97,16 +98,20 @@ pub(crate) fn run(args: &ServerArgs, environment: &Environment) -> Outcome {
         behind_proxy: false,
     };
     match args.command.as_ref() {
-        None => serve(&usual, pool),
-        Some(ServerCommands::Run(args)) => serve(args, pool),
-        Some(ServerCommands::Migrate(args)) => migrate(args, &pool),
-        Some(ServerCommands::Check) => check(&pool),
+        None => return serve(&usual, pool),
+        Some(ServerCommands::Run(args)) => return serve(args, pool),
+        Some(ServerCommands::Migrate(args)) => return migrate(args, &pool),
+        Some(ServerCommands::Check) => return check(&args.database, environment),
+        #[cfg(unix)]
+        Some(ServerCommands::Bench(bench)) => return bench::run(bench, &args.database, environment),
+        Some(_) => ready(&pool)?,
+    }
+    match args.command.as_ref() {
         Some(ServerCommands::Invite(args)) => members::invite(args, &pool, environment),
         Some(ServerCommands::Members { command }) => members::run(command.as_ref(), &pool),
         Some(ServerCommands::Forget(args)) => members::forget(args, &pool),
-        #[cfg(unix)]
-        Some(ServerCommands::Bench(bench)) => bench::run(bench, &args.database, environment),
         Some(ServerCommands::Policy(command)) => policy::run(command, &pool, environment),
+        _ => Ok(()),
     }
 }
 
@@ -114,7 +119,46 @@ pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
     Failure::new(ErrorCode::Storage, error.to_string())
 }
 
-fn serve(args: &RunArgs, pool: context_graph_server::db::Pool) -> Outcome {
+/// What went wrong with the database, and what to do about it.
+pub(super) fn db_failure(error: DbError) -> Failure {
+    match error {
+        DbError::Away(_) => failure(error)
+            .with_next_step("does it run, and is `--database` its address? `context-graph server check` tries again"),
+        DbError::NoTable(_) => no_tables("the database"),
+        DbError::Conflict(_) => failure(error).with_next_step("try again"),
+        DbError::Refused(_) => failure(error),
+    }
+}
+
+fn no_tables(where_: &str) -> Failure {
+    failure(format!("{where_} has no tables of a team server yet"))
+        .with_next_step("`context-graph server --database … migrate` makes them")
+}
+
+/// Looks whether the tables are those of this version. An SQLite file is brought there.
+fn ready(pool: &Pool) -> Outcome {
+    if !pool.is_postgres() {
+        schema::migrate(pool, false, clock::now_ms()).map_err(db_failure)?;
+    }
+    match pool.with(schema::found).map_err(db_failure)? {
+        schema::Found::Version(schema::FORMAT) => Ok(()),
+        schema::Found::Nothing => Err(no_tables("the database")),
+        schema::Found::Version(version) => Err(other_version(version)),
+    }
+}
+
+fn other_version(version: i64) -> Failure {
+    let known = schema::FORMAT;
+    failure(format!("the tables have version {version}, and this program knows version {known}")).with_next_step(
+        if version < known {
+            "`context-graph server --database … migrate` brings them to this version"
+        } else {
+            "update the program"
+        },
+    )
+}
+
+fn serve(args: &RunArgs, pool: Pool) -> Outcome {
     if !args.listen.ip().is_loopback() && args.certificate.is_none() && !args.behind_proxy {
         return Err(Failure::usage(format!(
             "{} can be reached by others, and there is no certificate",
@@ -122,32 +166,14 @@ fn serve(args: &RunArgs, pool: context_graph_server::db::Pool) -> Outcome {
         ))
         .with_next_step("--certificate and --key, or --behind-proxy where a proxy has them"));
     }
-    if !pool.is_postgres() {
-        schema::migrate(&pool, false, clock::now_ms()).map_err(failure)?;
-    }
-    match pool.with(schema::found).map_err(failure)? {
-        schema::Found::Version(schema::FORMAT) => {}
-        schema::Found::Nothing => {
-            return Err(failure("the database has no tables yet")
-                .with_next_step("`context-graph server migrate` makes them"));
-        }
-        schema::Found::Version(version) => {
-            let what = format!(
-                "the tables have version {version}, and this program knows version {}",
-                schema::FORMAT
-            );
-            let next = if version < schema::FORMAT {
-                "`context-graph server migrate` brings them to this version"
-            } else {
-                "update the program"
-            };
-            return Err(failure(what).with_next_step(next));
-        }
-    }
+    ready(&pool)?;
     let is_secure = args.certificate.is_some();
     let certificate = args.certificate.clone().zip(args.key.clone());
     let serving = Serving { listen: args.listen, certificate, pool, now_ms: clock::now_ms };
-    let listening = serving.bind().map_err(failure)?;
+    let listening = serving.bind().map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => failure(error).with_next_step("`run --listen ADDRESS:PORT` names another one"),
+        _ => failure(error),
+    })?;
     let address = listening.address().map_err(failure)?;
     table::print_lines([
         format!("{}://{address}", if is_secure { "https" } else { "http" }),
@@ -159,8 +185,8 @@ fn serve(args: &RunArgs, pool: context_graph_server::db::Pool) -> Outcome {
     Ok(())
 }
 
-fn migrate(args: &MigrateArgs, pool: &context_graph_server::db::Pool) -> Outcome {
-    let before = schema::migrate(pool, !args.no_partitions, clock::now_ms()).map_err(failure)?;
+fn migrate(args: &MigrateArgs, pool: &Pool) -> Outcome {
+    let before = schema::migrate(pool, !args.no_partitions, clock::now_ms()).map_err(db_failure)?;
     table::print_lines([match before {
         schema::Found::Nothing => format!("made the tables, version {}", schema::FORMAT),
         schema::Found::Version(schema::FORMAT) => {
@@ -172,18 +198,23 @@ fn migrate(args: &MigrateArgs, pool: &context_graph_server::db::Pool) -> Outcome
     }])
 }
 
-fn check(pool: &context_graph_server::db::Pool) -> Outcome {
-    let found = pool.with(schema::found).map_err(failure)?;
+fn check(database: &DatabaseArgs, environment: &Environment) -> Outcome {
+    let place = database.place(environment)?;
+    if let Place::Sqlite(path) = &place
+        && !path.exists()
+    {
+        return Err(failure(format!("{} is not there yet", path.display()))
+            .with_next_step("`context-graph server` makes it, or `--database` names a PostgreSQL server"));
+    }
+    let pool = Pool::new(place);
+    let found = pool.with(schema::found).map_err(db_failure)?;
     let kind = if pool.is_postgres() { "PostgreSQL" } else { "SQLite" };
     match found {
         schema::Found::Version(schema::FORMAT) => {
-            let size = pool.with(|connection| connection.size()).map_err(failure)?;
+            let size = pool.with(|connection| connection.size()).map_err(db_failure)?;
             table::print_lines([format!("{kind}: tables of version {}, {size} bytes", schema::FORMAT)])
         }
-        schema::Found::Version(version) => {
-            Err(failure(format!("{kind}: tables of version {version}, not {}", schema::FORMAT)))
-        }
-        schema::Found::Nothing => Err(failure(format!("{kind}: no tables yet"))
-            .with_next_step("`context-graph server migrate` makes them")),
+        schema::Found::Version(version) => Err(other_version(version)),
+        schema::Found::Nothing => Err(no_tables(kind)),
     }
 }

@@ -9,7 +9,7 @@ use context_graph_server::policy::{self, PublishError, SIGNATURE};
 use context_graph_storage::UserFolder;
 use context_graph_storage::safe_open::{self, Folder};
 
-use super::failure;
+use super::{db_failure, failure};
 use crate::commands::failure::{Failure, Outcome};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::policy::bundle_problems;
@@ -118,10 +118,8 @@ fn publish(args: &PublishArgs, pool: &Pool, environment: &Environment) -> Outcom
         PublishError::OtherKey => {
             failure(error).with_next_step("--policy-key names the file with the key that they trust")
         }
-        PublishError::NoTeam => {
-            failure(error).with_next_step("`context-graph server invite NAME --team TEAM` makes one")
-        }
-        PublishError::Db(error) => failure(error),
+        PublishError::NoTeam => no_team(failure(error)),
+        PublishError::Db(error) => db_failure(error),
     })?;
     table::print_lines([
         format!("published policy {number} of the team {}", args.team),
@@ -129,8 +127,15 @@ fn publish(args: &PublishArgs, pool: &Pool, environment: &Environment) -> Outcom
     ])
 }
 
+fn no_team(failure: Failure) -> Failure {
+    failure.with_next_step("`context-graph server invite NAME --team TEAM` makes one")
+}
+
 fn show(pool: &Pool, team: &str) -> Outcome {
-    let Some(newest) = policy::newest_of(pool, team).map_err(failure)? else {
+    if !policy::is_team(pool, team).map_err(db_failure)? {
+        return Err(no_team(failure(PublishError::NoTeam)));
+    }
+    let Some(newest) = policy::newest_of(pool, team).map_err(db_failure)? else {
         return table::print_lines([format!("the team {team} has no policy")]);
     };
     let bundle = Bundle::read(newest.content.get(SIGNATURE..).unwrap_or_default()).map_err(failure)?;

@@ -1,0 +1,107 @@
+//! Tables of an earlier version are brought to this one with every row that was there.
+
+use context_graph_server::db::{Place, Pool, Tls, Value};
+use context_graph_server::keys::SigningKey;
+use context_graph_server::schema::{self, Found};
+use context_graph_web::{Asked, Records as _, Verification};
+
+use crate::cluster::Cluster;
+use crate::machine::Machine;
+use crate::{Team, now_ms, pages, serve};
+
+/// What the server of version 1 left behind, with the token of its machine in the second line.
+const GOLDEN: &str = include_str!("golden/version-1.sql");
+/// Tables of version 1, and how many rows are in each.
+const TABLES: [(&str, i64); 16] = [
+    ("tenants", 1),
+    ("members", 1),
+    ("invitations", 1),
+    ("machines", 1),
+    ("tokens", 1),
+    ("sessions", 2),
+    ("blocks", 3),
+    ("events", 92),
+    ("calls", 45),
+    ("decisions", 0),
+    ("files", 45),
+    ("turns", 2),
+    ("injections", 0),
+    ("tombstones", 1),
+    ("refused", 1),
+    ("looks", 0),
+];
+
+/// Fills an empty database as version 1 did.
+fn fill(pool: &Pool, partitioned: bool) {
+    let (tables, rows) = GOLDEN.split_once("-- rows\n").unwrap();
+    let by_time = match (pool.is_postgres(), partitioned) {
+        (false, _) => "WITHOUT ROWID",
+        (true, true) => "PARTITION BY RANGE (born)",
+        (true, false) => "",
+    };
+    let mut tables = tables.replace("/* by time */", by_time);
+    let mut rows = rows.to_owned();
+    if pool.is_postgres() {
+        rows = rows.replace("X'", "'\\x");
+    }
+    if partitioned {
+        rows = rows.replace("('partitions', 'none')", "('partitions', 'month')");
+        for table in ["blocks", "calls", "decisions", "events", "files", "injections", "turns"] {
+            // September 2026, when the sessions began.
+            tables += &format!(
+                "CREATE TABLE {table}_2026_09 PARTITION OF {table} FOR VALUES FROM (1788220800000) TO (1790812800000);\n"
+            );
+        }
+    }
+    pool.with(|connection| connection.batch(&(tables + &rows))).unwrap();
+    pool.forget_idle();
+}
+
+fn rows(pool: &Pool, table: &str, columns: &str) -> Vec<Vec<Value>> {
+    let sql = format!("SELECT {columns} FROM {table} ORDER BY 1, 2, 3");
+    pool.with(|connection| connection.query(&sql, &[])).unwrap().into_iter().map(|row| row.0).collect()
+}
+
+fn upgraded(place: Place, partitioned: bool) {
+    let pool = Pool::new(place.clone());
+    fill(&pool, partitioned);
+    assert_eq!(pool.with(schema::found).unwrap(), Found::Version(1));
+    // A tenant has one column more now.
+    let columns = |table: &str| if table == "tenants" { "tenant, name, created_ms" } else { "*" };
+    let before: Vec<_> = TABLES.iter().map(|(table, _)| rows(&pool, table, columns(table))).collect();
+    for ((table, count), rows) in TABLES.iter().zip(&before) {
+        assert_eq!(rows.len(), usize::try_from(*count).unwrap(), "{table}");
+    }
+    assert_eq!(schema::migrate(&pool, true, now_ms()).unwrap(), Found::Version(1));
+    assert_eq!(pool.with(schema::found).unwrap(), Found::Version(schema::FORMAT));
+    for ((table, _), before) in TABLES.iter().zip(before) {
+        assert_eq!(rows(&pool, table, columns(table)), before, "{table}");
+    }
+    assert_eq!(schema::migrate(&pool, true, now_ms()).unwrap(), Found::Version(schema::FORMAT), "once is enough");
+
+    // What was there is found, and its machine goes on.
+    let team = Team { url: serve(&place), pool, place, folder: tempfile::tempdir().unwrap() };
+    let all = pages::everything(&team);
+    let words = Asked { text: vec!["Golden Words".to_owned()], ..Asked::default() };
+    assert_eq!(all.entries(&words, 100).unwrap().items.len(), 16);
+    assert!(matches!(all.verification(true).unwrap(), Verification::Holds { records: 92, sessions: 2, .. }));
+    let token = GOLDEN.lines().nth(1).unwrap().rsplit(' ').next().unwrap().to_owned();
+    let number = team.count("SELECT machine FROM machines");
+    let key = SigningKey::from_seed(&[5; 32]).unwrap();
+    let ada = Machine { url: team.url.clone(), token, number, seed: [5; 32], key };
+    assert_eq!(ada.push("s1", (62, 80)).unwrap(), 80);
+    assert!(ada.push("s3", (1, 5)).is_err(), "what was forgotten stays so");
+    assert_eq!(team.count("SELECT count(*) FROM events"), 92 + 19);
+    assert_eq!(team.count("SELECT count(*) FROM words"), 3);
+}
+
+pub(crate) fn of_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    upgraded(Place::Sqlite(folder.path().join("team.db")), false);
+}
+
+pub(crate) fn of_postgres(cluster: &Cluster) {
+    for partitioned in [true, false] {
+        upgraded(Place::Postgres(cluster.new_database(), Tls::default()), partitioned);
+    }
+}
