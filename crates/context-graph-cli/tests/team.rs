@@ -157,9 +157,8 @@ fn kill_again_and_again(host: &Place, database: &[String], place: db::Place) {
     }
     ok(ada.run(&["team", "push"]));
     let pool = db::Pool::new(place);
-    let count = |sql: &str| {
-        pool.with(|connection| connection.one(sql, &[])).unwrap().map_or(0, |row| row.count(0))
-    };
+    let count =
+        |sql: &str| pool.with(|connection| connection.one(sql, &[])).unwrap().map_or(0, |row| row.count(0));
     assert_eq!(count("SELECT count(*) FROM sessions"), rounds);
     assert_eq!(count("SELECT count(*) FROM events"), rounds * 6);
     assert_eq!(count("SELECT CAST(sum(records) AS BIGINT) FROM blocks"), rounds * 6);

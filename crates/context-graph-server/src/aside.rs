@@ -61,8 +61,8 @@ pub fn forget_by_id(
         let (records, link) = copy.as_ref().map_or((0, None), |copy| (copy.records, Some(copy.link.as_bytes().to_vec())));
         if let Some(copy) = &copy {
             for table in TABLES.iter().map(|table| table.name).chain(["blocks", "words"]) {
-                let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND session = $2");
-                connection.execute(&sql, given![tenant, copy.number])?;
+                let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND session = $2 AND born = $3");
+                connection.execute(&sql, given![tenant, copy.number, copy.born])?;
             }
             connection.execute("DELETE FROM sessions WHERE number = $1", given![copy.number])?;
         }

@@ -202,9 +202,9 @@ fn link_at(
         return Ok(Some(copy.link));
     }
     let row = connection.one(
-        "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND first_seq <= $3
+        "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND born = $3 AND first_seq <= $4
          ORDER BY first_seq DESC LIMIT 1",
-        given![tenant, copy.number, records],
+        given![tenant, copy.number, copy.born, records],
     )?;
     let block = row.and_then(|row| Block::decode(row.count(0), row.bytes(1)));
     Ok(block.map(|block| {
@@ -249,7 +249,7 @@ fn store(
     fresh: &[(Block, Option<usize>)],
     now_ms: i64,
 ) -> Result<(), PushError> {
-    let session_key = given![guest.tenant, copy.number];
+    let session_key = given![guest.tenant, copy.number, copy.born];
     let mut bulk = Bulk::new(6);
     for (block, at) in fresh {
         let again;
@@ -280,8 +280,11 @@ fn store(
         all.append(&mut records);
         records = all;
         for table in &TABLES {
-            let sql = format!("DELETE FROM {} WHERE tenant = $1 AND session = $2 AND seq > $3", table.name);
-            connection.execute(&sql, given![guest.tenant, copy.number, from])?;
+            let sql = format!(
+                "DELETE FROM {} WHERE tenant = $1 AND session = $2 AND born = $3 AND seq > $4",
+                table.name
+            );
+            connection.execute(&sql, given![guest.tenant, copy.number, copy.born, from])?;
         }
     }
     let origin = SessionRef { session_id: &push.session_id, project: &push.about.project };
@@ -309,8 +312,9 @@ fn reaches_back(
     records: &[(u64, EventRecord)],
 ) -> Result<bool, PushError> {
     let known = connection.query(
-        "SELECT tool_use_id FROM calls WHERE tenant = $1 AND session = $2 AND seq <= $3 AND tool_use_id IS NOT NULL",
-        given![tenant, copy.number, copy.settled],
+        "SELECT tool_use_id FROM calls WHERE tenant = $1 AND session = $2 AND born = $3 AND seq <= $4
+            AND tool_use_id IS NOT NULL",
+        given![tenant, copy.number, copy.born, copy.settled],
     )?;
     let known: std::collections::HashSet<&str> = known.iter().map(|row| row.text(0)).collect();
     Ok(records.iter().any(|(_, record)| {
@@ -327,9 +331,9 @@ fn earlier(
     from: u64,
 ) -> Result<Vec<(u64, EventRecord)>, PushError> {
     let rows = connection.query(
-        "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND first_seq + records > $3
-            AND first_seq <= $4 ORDER BY first_seq",
-        given![tenant, copy.number, from + 1, copy.records],
+        "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND born = $3 AND first_seq + records > $4
+            AND first_seq <= $5 ORDER BY first_seq",
+        given![tenant, copy.number, copy.born, from + 1, copy.records],
     )?;
     let mut found = Vec::new();
     for row in rows {
@@ -382,12 +386,12 @@ fn count(connection: &mut dyn Connection, key: &[crate::db::Value], session: i64
     let calls = connection.one(
         "SELECT count(*), CAST(coalesce(sum(CASE WHEN outcome = 'failure' THEN 1 ELSE 0 END), 0) AS BIGINT),
             CAST(coalesce(sum(CASE WHEN outcome = 'denied' THEN 1 ELSE 0 END), 0) AS BIGINT)
-         FROM calls WHERE tenant = $1 AND session = $2",
+         FROM calls WHERE tenant = $1 AND session = $2 AND born = $3",
         key,
     )?;
-    let files =
-        connection.one("SELECT count(DISTINCT path) FROM files WHERE tenant = $1 AND session = $2", key)?;
-    let turns = connection.one("SELECT count(*) FROM turns WHERE tenant = $1 AND session = $2", key)?;
+    let of_session = "WHERE tenant = $1 AND session = $2 AND born = $3";
+    let files = connection.one(&format!("SELECT count(DISTINCT path) FROM files {of_session}"), key)?;
+    let turns = connection.one(&format!("SELECT count(*) FROM turns {of_session}"), key)?;
     let first = |row: &Option<Row>, at| row.as_ref().map_or(0, |row| row.int(at));
     connection.execute(
         "UPDATE sessions SET calls = $2, failures = $3, stops = $4, files = $5, prompts = $6 WHERE number = $1",

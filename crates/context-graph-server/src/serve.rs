@@ -67,7 +67,9 @@ impl Serving {
             None => None,
             Some((chain, key)) => Some(Acceptor(TlsAcceptor::from(Arc::new(server_tls(chain, key)?)))),
         };
-        let taken = |error: io::Error| io::Error::new(error.kind(), format!("cannot listen on {}: {error}", self.listen));
+        let taken = |error: io::Error| {
+            io::Error::new(error.kind(), format!("cannot listen on {}: {error}", self.listen))
+        };
         let listener = std::net::TcpListener::bind(self.listen).map_err(taken)?;
         listener.set_nonblocking(true)?;
         Ok(Listening { listener, acceptor, app: App::new(self.pool, self.now_ms) })

@@ -76,7 +76,18 @@ impl Stretch {
         let [tenant, member, machine, born, session] = *whose;
         let sql = "INSERT INTO words (tenant, member, machine, born, session, first_seq, last_seq, first_ms, last_ms, letters)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-        let row = given![tenant, member, machine, born, session, self.first, self.last, self.first_ms, self.last_ms, letters];
+        let row = given![
+            tenant,
+            member,
+            machine,
+            born,
+            session,
+            self.first,
+            self.last,
+            self.first_ms,
+            self.last_ms,
+            letters
+        ];
         connection.execute(sql, row).map(drop)
     }
 }
@@ -135,8 +146,8 @@ fn learn_session(connection: &mut dyn Connection, whose: &Whose) -> Result<()> {
         let mut records = Vec::new();
         for row in &rows {
             let block = Block::decode(row.count(0), row.bytes(1));
-            let block =
-                block.ok_or_else(|| DbError::Refused(format!("a block of session {session} cannot be read")))?;
+            let block = block
+                .ok_or_else(|| DbError::Refused(format!("a block of session {session} cannot be read")))?;
             records.extend(block.records().map(|packed| (packed.seq, stored_record(packed.content, born))));
         }
         learn(connection, whose, &records)?;

@@ -46,12 +46,16 @@ const QUESTIONS: [Question; 17] = [
         records.entries(&Entries { tool: vec!["Edit".to_owned()], ..Entries::default() }, 100).map(drop)
     }),
     ("calls: words that many have", |records, _, _| {
-        records.entries(&Entries { text: vec!["let total: u64".to_owned()], ..Entries::default() }, 100).map(drop)
+        records
+            .entries(&Entries { text: vec!["let total: u64".to_owned()], ..Entries::default() }, 100)
+            .map(drop)
     }),
     ("calls: words that one has", |records, id, _| {
         // Each session's prompts name its number.
         let number = id.split('@').next().and_then(|id| id.rsplit('-').next()).unwrap_or_default();
-        records.entries(&Entries { text: vec![format!("order {number}")], ..Entries::default() }, 100).map(drop)
+        records
+            .entries(&Entries { text: vec![format!("order {number}")], ..Entries::default() }, 100)
+            .map(drop)
     }),
     ("guard: rules", |records, _, now| records.rules(now - 30 * DAY_MS).map(drop)),
     ("files: list", |records, _, now| records.files(now - 30 * DAY_MS).map(drop)),

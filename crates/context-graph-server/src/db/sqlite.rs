@@ -46,13 +46,12 @@ fn own(sql: &str) -> String {
 impl ToSql for Value {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
+            // Letters are only asked for where `finds_letters` says so.
+            Self::Null | Self::Shorts(_) => ValueRef::Null,
             Self::Int(number) => ValueRef::Integer(*number),
             Self::Real(number) => ValueRef::Real(*number),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
-            // Only asked for where `finds_letters` says so.
-            Self::Shorts(_) => ValueRef::Null,
         }))
     }
 }

@@ -11,9 +11,9 @@ use crate::db::{Row, Value};
 use crate::given;
 
 const CALL: &str = "s.session_id, s.machine, x.seq, x.at_ms, x.agent_id, x.agent_type, x.verdict, x.subject, x.tool, x.outcome,
-    x.evidence, coalesce(x.duration_ms, x.between_ms), 1, x.session, x.place";
+    x.evidence, coalesce(x.duration_ms, x.between_ms), 1, x.session, x.place, x.born";
 const EVENT: &str = "s.session_id, s.machine, x.seq, x.at_ms, x.agent_id, x.agent_type, x.verdict, x.subject, x.event, '', '',
-    CAST(NULL AS BIGINT), 0, x.session, CAST(0 AS BIGINT)";
+    CAST(NULL AS BIGINT), 0, x.session, CAST(0 AS BIGINT), x.born";
 
 /// Escapes the special characters of LIKE with `!`.
 pub(super) fn literal(text: &str) -> String {
@@ -82,9 +82,9 @@ fn lines(records: &TeamRecords, rows: &[Row]) -> Answer<Vec<EntryLine>> {
 fn rules(records: &TeamRecords, row: &Row) -> Answer<Vec<String>> {
     let found = records.ask(|connection| {
         connection.query(
-            "SELECT rule FROM decisions WHERE tenant = $1 AND session = $2 AND seq = $3 AND place = $4 AND counted = 1
-                AND rule IS NOT NULL ORDER BY position",
-            given![records.guest.tenant, row.int(13), row.int(2), row.int(14)],
+            "SELECT rule FROM decisions WHERE tenant = $1 AND session = $2 AND seq = $3 AND place = $4 AND born = $5
+                AND counted = 1 AND rule IS NOT NULL ORDER BY position",
+            given![records.guest.tenant, row.int(13), row.int(2), row.int(14), row.int(15)],
         )
     })?;
     Ok(found.iter().map(|row| row.text(0).to_owned()).collect())
@@ -230,7 +230,11 @@ impl Conditions {
         );
         let paths = asked.path.iter().flat_map(|path| {
             let pattern = literal(path).replace('*', "%");
-            if path.contains('*') { vec![format!("%/{pattern}"), pattern] } else { vec![format!("%{pattern}%")] }
+            if path.contains('*') {
+                vec![format!("%/{pattern}"), pattern]
+            } else {
+                vec![format!("%{pattern}%")]
+            }
         });
         self.any(
             &format!("EXISTS (SELECT 1 FROM files {own} AND y.path LIKE $? ESCAPE '!')"),
@@ -296,12 +300,12 @@ impl Span {
 }
 
 pub(super) fn story(records: &TeamRecords, found: &Found, first: u64, last: u64) -> Answer<Vec<EntryLine>> {
-    let key = given![records.guest.tenant, found.number, first, last];
+    let key = given![records.guest.tenant, found.number, first, last, found.born];
     let mut rows = Vec::new();
     for (table, columns, only) in [("calls", CALL, ""), ("events", EVENT, "AND x.call IS NULL")] {
         let sql = format!(
             "SELECT {columns} FROM {table} x JOIN sessions s ON s.number = x.session
-             WHERE x.tenant = $1 AND x.session = $2 AND x.seq BETWEEN $3 AND $4 {only} ORDER BY x.seq LIMIT 5000"
+             WHERE x.tenant = $1 AND x.session = $2 AND x.seq BETWEEN $3 AND $4 AND x.born = $5 {only} ORDER BY x.seq LIMIT 5000"
         );
         rows.extend(records.ask(|connection| connection.query(&sql, key))?);
     }

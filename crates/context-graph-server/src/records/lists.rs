@@ -94,7 +94,7 @@ pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<P
             let holds = format!("%{}%", entries::literal(&wanted));
             add(
                 "(lower(s.model) LIKE $? ESCAPE '!' OR EXISTS (SELECT 1 FROM calls c WHERE c.tenant = s.tenant
-                    AND c.session = s.number AND lower(c.agent_type) LIKE $? ESCAPE '!'))",
+                    AND c.session = s.number AND c.born = s.born AND lower(c.agent_type) LIKE $? ESCAPE '!'))",
                 holds.into(),
             );
         }
@@ -151,24 +151,24 @@ pub(super) fn running(records: &TeamRecords) -> Answer<Vec<Running>> {
 }
 
 pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
-    let key = given![records.guest.tenant, found.number];
+    let key = given![records.guest.tenant, found.number, found.born];
     let calls = records.ask(|connection| {
         connection.query(
             "SELECT seq, at_ms, ended_ms, tool, agent_id, agent_type, verdict, outcome, subject FROM calls
-             WHERE tenant = $1 AND session = $2 ORDER BY seq, place",
+             WHERE tenant = $1 AND session = $2 AND born = $3 ORDER BY seq, place",
             key,
         )
     })?;
     let events = records.ask(|connection| {
         connection.query(
             "SELECT seq, at_ms, event, verdict, subject FROM events
-             WHERE tenant = $1 AND session = $2 AND call IS NULL ORDER BY seq",
+             WHERE tenant = $1 AND session = $2 AND born = $3 AND call IS NULL ORDER BY seq",
             key,
         )
     })?;
     let turns = records.ask(|connection| {
         connection.query(
-            "SELECT seq, at_ms, ended_ms, prompt FROM turns WHERE tenant = $1 AND session = $2 ORDER BY seq",
+            "SELECT seq, at_ms, ended_ms, prompt FROM turns WHERE tenant = $1 AND session = $2 AND born = $3 ORDER BY seq",
             key,
         )
     })?;
@@ -233,9 +233,9 @@ pub(super) fn injections(records: &TeamRecords, limit: usize) -> Answer<Vec<Inje
     given.push(i64::try_from(limit).unwrap_or(100).into());
     let sql = format!(
         "SELECT s.session_id, s.machine, i.seq, e.at_ms, i.kind, i.content
-         FROM (SELECT s.number, s.tenant, s.session_id, s.machine FROM sessions s WHERE {} ORDER BY s.updated_ms DESC LIMIT 20) s
-         JOIN injections i ON i.tenant = s.tenant AND i.session = s.number
-         JOIN events e ON e.tenant = i.tenant AND e.session = i.session AND e.seq = i.seq
+         FROM (SELECT s.number, s.tenant, s.born, s.session_id, s.machine FROM sessions s WHERE {} ORDER BY s.updated_ms DESC LIMIT 20) s
+         JOIN injections i ON i.tenant = s.tenant AND i.session = s.number AND i.born = s.born
+         JOIN events e ON e.tenant = i.tenant AND e.session = i.session AND e.born = i.born AND e.seq = i.seq
          ORDER BY e.at_ms DESC LIMIT $3",
         records.visible("s")
     );
@@ -259,7 +259,7 @@ pub(super) fn rules(records: &TeamRecords, since_ms: i64) -> Answer<Vec<RuleLine
     given.extend([since_ms, MOST_CALLS].map(Value::from));
     let newest = ["halt", "deny", "block", "ask"].map(|verdict| {
         format!(
-            "SELECT * FROM (SELECT c.tenant, c.session, c.seq, c.place, c.at_ms, c.verdict FROM calls c
+            "SELECT * FROM (SELECT c.tenant, c.session, c.born, c.seq, c.place, c.at_ms, c.verdict FROM calls c
              WHERE {} AND c.verdict = '{verdict}' AND c.at_ms >= $3 ORDER BY c.at_ms DESC LIMIT $4) v_{verdict}",
             records.visible("c")
         )
@@ -267,7 +267,8 @@ pub(super) fn rules(records: &TeamRecords, since_ms: i64) -> Answer<Vec<RuleLine
     let sql = format!(
         "SELECT coalesce(d.rule, ''), x.verdict, count(*), count(DISTINCT x.session), max(x.at_ms)
          FROM ({}) x LEFT JOIN decisions d
-            ON d.tenant = x.tenant AND d.session = x.session AND d.seq = x.seq AND d.place = x.place AND d.counted = 1
+            ON d.tenant = x.tenant AND d.session = x.session AND d.born = x.born AND d.seq = x.seq AND d.place = x.place
+                AND d.counted = 1
          GROUP BY 1, 2 ORDER BY 3 DESC, 1 LIMIT 200",
         newest.join(" UNION ALL ")
     );
@@ -288,9 +289,9 @@ pub(super) fn files(records: &TeamRecords, since_ms: i64) -> Answer<Vec<FileLine
     given.extend([since_ms, FILE_CALLS].map(Value::from));
     let sql = format!(
         "SELECT f.path, count(*), CAST(sum(x.edits) AS BIGINT), count(DISTINCT x.session), max(x.at_ms)
-         FROM (SELECT c.tenant, c.session, c.seq, c.place, c.at_ms, CASE WHEN c.tool IN ({editors}) THEN 1 ELSE 0 END AS edits
+         FROM (SELECT c.tenant, c.session, c.born, c.seq, c.place, c.at_ms, CASE WHEN c.tool IN ({editors}) THEN 1 ELSE 0 END AS edits
                FROM calls c WHERE {} AND c.at_ms >= $3 ORDER BY c.at_ms DESC LIMIT $4) x
-         JOIN files f ON f.tenant = x.tenant AND f.session = x.session AND f.seq = x.seq AND f.place = x.place
+         JOIN files f ON f.tenant = x.tenant AND f.session = x.session AND f.born = x.born AND f.seq = x.seq AND f.place = x.place
          GROUP BY f.path ORDER BY 2 DESC, 1 LIMIT 500",
         records.visible("c")
     );
@@ -310,8 +311,8 @@ pub(super) fn hook_costs(records: &TeamRecords) -> Answer<Vec<HookCost>> {
     given.extend([COST_SESSIONS, COST_HOOKS].map(Value::from));
     let sql = format!(
         "SELECT e.event, e.hook_us
-         FROM (SELECT s.number, s.tenant FROM sessions s WHERE {} ORDER BY s.updated_ms DESC LIMIT $3) s
-         JOIN events e ON e.tenant = s.tenant AND e.session = s.number WHERE e.hook_us > 0 LIMIT $4",
+         FROM (SELECT s.number, s.tenant, s.born FROM sessions s WHERE {} ORDER BY s.updated_ms DESC LIMIT $3) s
+         JOIN events e ON e.tenant = s.tenant AND e.session = s.number AND e.born = s.born WHERE e.hook_us > 0 LIMIT $4",
         records.visible("s")
     );
     let mut by_event: std::collections::BTreeMap<String, Vec<u64>> = std::collections::BTreeMap::new();

@@ -44,19 +44,21 @@ impl std::fmt::Debug for TeamRecords {
     }
 }
 
-/// A session of the team.
+/// A session of the team. Queries about it say when it was `born`, so that one partition is read and not each.
 struct Found {
     number: i64,
     member: i64,
     machine: i64,
     session_id: String,
     project: String,
+    born: i64,
     ordinal: u64,
     records: u64,
     link: Option<[u8; 32]>,
 }
 
-const FOUND: &str = "s.number, s.member, s.machine, s.session_id, s.project, s.ordinal, s.records, s.link";
+const FOUND: &str =
+    "s.number, s.member, s.machine, s.session_id, s.project, s.ordinal, s.records, s.link, s.born";
 
 impl Found {
     fn of(row: &Row) -> Self {
@@ -69,6 +71,7 @@ impl Found {
             ordinal: row.count(5),
             records: row.count(6),
             link: row.link(7),
+            born: row.int(8),
         }
     }
 
@@ -163,9 +166,9 @@ impl TeamRecords {
         loop {
             let rows = self.ask(|connection| {
                 connection.query(
-                    "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND first_seq >= $3
+                    "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND born = $3 AND first_seq >= $4
                      ORDER BY first_seq LIMIT 64",
-                    given![self.guest.tenant, found.number, next],
+                    given![self.guest.tenant, found.number, found.born, next],
                 )
             })?;
             if rows.is_empty() {

@@ -1,5 +1,6 @@
 //! Search in the text of records: from its letters to stretches of records, from those to entries.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use context_graph_core::audit::Needle;
@@ -126,7 +127,11 @@ fn candidates(
         conditions.given.extend([Value::from(behind.last_ms), session, first]);
         let at = conditions.given.len();
         let (last_ms, session) = (at - 2, at - 1);
-        conditions.sql += &format!(" AND (w.last_ms, w.session, w.first_seq) < (${last_ms}, ${session}, ${at})");
+        // Writing to a String cannot fail.
+        let _ = write!(
+            conditions.sql,
+            " AND (w.last_ms, w.session, w.first_seq) < (${last_ms}, ${session}, ${at})"
+        );
     }
     let sql = format!(
         "SELECT w.session, w.born, w.first_seq, w.last_seq, w.last_ms FROM words w WHERE {}

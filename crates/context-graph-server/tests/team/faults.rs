@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use context_graph_server::db::{Place, Pool, Tls};
-use context_graph_server::members::Role;
 use context_graph_server::keys::random;
+use context_graph_server::members::Role;
 use context_graph_server::schema;
 use context_graph_web::{Records as _, Verification};
 
@@ -36,7 +36,7 @@ fn team(cluster: &Cluster) -> Team {
 /// Waits so many milliseconds, and up to so many more by chance.
 fn wait(least: u64, more: u64) {
     let random = random().unwrap();
-    let chance = u64::from(u16::from_le_bytes([random[0], random[1]])) * more >> 16;
+    let chance = u64::from(u16::from_le_bytes([random[0], random[1]])) * more / 65_536;
     std::thread::sleep(Duration::from_millis(least + chance));
 }
 
@@ -177,7 +177,11 @@ fn power_cut() {
         for round in 0..rounds() {
             wait(100, 300);
             cluster.kill();
-            assert!(cluster.resume(""), "PostgreSQL does not come back in round {round}: {}", cluster.log_end());
+            assert!(
+                cluster.resume(""),
+                "PostgreSQL does not come back in round {round}: {}",
+                cluster.log_end()
+            );
         }
         wait(300, 0);
     });

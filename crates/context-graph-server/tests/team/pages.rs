@@ -73,8 +73,7 @@ pub(crate) fn roles(team: &Team) {
 pub(crate) const PLANS: (&str, fn()) = ("no page of a large team reads a whole table of records", plans);
 
 /// Tables that grow with every record.
-const BIG: [&str; 8] =
-    ["blocks", "calls", "decisions", "events", "files", "injections", "turns", "words"];
+const BIG: [&str; 8] = ["blocks", "calls", "decisions", "events", "files", "injections", "turns", "words"];
 
 /// Multiplies what one session brought: 4,000 sessions with about 100 records each.
 const MORE: &str = "
@@ -132,7 +131,10 @@ fn plans() {
 fn texts(records: &TeamRecords, text: &str) -> Vec<(String, u64)> {
     let asked = Asked { text: vec![text.to_owned()], ..Asked::default() };
     let found = records.entries(&asked, 500).unwrap().items;
-    found.into_iter().map(|line| (line.session_id.split('@').next().unwrap_or_default().to_owned(), line.seq)).collect()
+    found
+        .into_iter()
+        .map(|line| (line.session_id.split('@').next().unwrap_or_default().to_owned(), line.seq))
+        .collect()
 }
 
 pub(crate) fn search(team: &Team) {
@@ -158,7 +160,12 @@ pub(crate) fn search(team: &Team) {
         assert_eq!((texts(&adas, text).len(), texts(&bobs, text).len()), (of_ada, of_bob), "{text}");
     }
     let page = |before, limit| {
-        let asked = Asked { text: vec!["zebra".to_owned()], tool: vec!["EDIT".to_owned()], before, ..Asked::default() };
+        let asked = Asked {
+            text: vec!["zebra".to_owned()],
+            tool: vec!["EDIT".to_owned()],
+            before,
+            ..Asked::default()
+        };
         bobs.entries(&asked, limit).unwrap()
     };
     let (mut all, mut before) = (Vec::new(), None);

@@ -1,5 +1,7 @@
 //! Tables of an earlier version are brought to this one with every row that was there.
 
+use std::fmt::Write as _;
+
 use context_graph_server::db::{Place, Pool, Tls, Value};
 use context_graph_server::keys::SigningKey;
 use context_graph_server::schema::{self, Found};
@@ -48,9 +50,7 @@ fn fill(pool: &Pool, partitioned: bool) {
         rows = rows.replace("('partitions', 'none')", "('partitions', 'month')");
         for table in ["blocks", "calls", "decisions", "events", "files", "injections", "turns"] {
             // September 2026, when the sessions began.
-            tables += &format!(
-                "CREATE TABLE {table}_2026_09 PARTITION OF {table} FOR VALUES FROM (1788220800000) TO (1790812800000);\n"
-            );
+            writeln!(tables, "CREATE TABLE {table}_2026_09 PARTITION OF {table} FOR VALUES FROM (1788220800000) TO (1790812800000);").unwrap();
         }
     }
     pool.with(|connection| connection.batch(&(tables + &rows))).unwrap();
@@ -77,7 +77,11 @@ fn upgraded(place: Place, partitioned: bool) {
     for ((table, _), before) in TABLES.iter().zip(before) {
         assert_eq!(rows(&pool, table, columns(table)), before, "{table}");
     }
-    assert_eq!(schema::migrate(&pool, true, now_ms()).unwrap(), Found::Version(schema::FORMAT), "once is enough");
+    assert_eq!(
+        schema::migrate(&pool, true, now_ms()).unwrap(),
+        Found::Version(schema::FORMAT),
+        "once is enough"
+    );
 
     // What was there is found, and its machine goes on.
     let team = Team { url: serve(&place), pool, place, folder: tempfile::tempdir().unwrap() };

@@ -50,7 +50,8 @@ impl DatabaseArgs {
                 None => address.clone(),
                 Some(file) => std::fs::read_to_string(environment.current_dir.join(file))
                     .map_err(|error| {
-                        failure(format!("{file}: {error}")).with_next_step("`--database @FILE` reads the address from a file")
+                        failure(format!("{file}: {error}"))
+                            .with_next_step("`--database @FILE` reads the address from a file")
                     })?
                     .trim()
                     .to_owned(),

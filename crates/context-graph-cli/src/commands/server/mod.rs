@@ -122,8 +122,9 @@ pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
 /// What went wrong with the database, and what to do about it.
 pub(super) fn db_failure(error: DbError) -> Failure {
     match error {
-        DbError::Away(_) => failure(error)
-            .with_next_step("does it run, and is `--database` its address? `context-graph server check` tries again"),
+        DbError::Away(_) => failure(error).with_next_step(
+            "does it run, and is `--database` its address? `context-graph server check` tries again",
+        ),
         DbError::NoTable(_) => no_tables("the database"),
         DbError::Conflict(_) => failure(error).with_next_step("try again"),
         DbError::Refused(_) => failure(error),
@@ -149,13 +150,12 @@ fn ready(pool: &Pool) -> Outcome {
 
 fn other_version(version: i64) -> Failure {
     let known = schema::FORMAT;
-    failure(format!("the tables have version {version}, and this program knows version {known}")).with_next_step(
-        if version < known {
+    failure(format!("the tables have version {version}, and this program knows version {known}"))
+        .with_next_step(if version < known {
             "`context-graph server --database … migrate` brings them to this version"
         } else {
             "update the program"
-        },
-    )
+        })
 }
 
 fn serve(args: &RunArgs, pool: Pool) -> Outcome {
@@ -171,7 +171,9 @@ fn serve(args: &RunArgs, pool: Pool) -> Outcome {
     let certificate = args.certificate.clone().zip(args.key.clone());
     let serving = Serving { listen: args.listen, certificate, pool, now_ms: clock::now_ms };
     let listening = serving.bind().map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => failure(error).with_next_step("`run --listen ADDRESS:PORT` names another one"),
+        std::io::ErrorKind::AddrInUse => {
+            failure(error).with_next_step("`run --listen ADDRESS:PORT` names another one")
+        }
         _ => failure(error),
     })?;
     let address = listening.address().map_err(failure)?;
