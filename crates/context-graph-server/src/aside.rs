@@ -1,4 +1,4 @@
-//! What is no longer accepted: refused pushes, and forgotten sessions.
+//! What is not accepted: refused requests, and forgotten sessions.
 
 use context_graph_storage::store::{TABLES, Tombstone};
 
@@ -9,39 +9,57 @@ use crate::members::Guest;
 use crate::schema::number;
 use crate::wire::Push;
 
-/// How many refused pushes are kept per machine, and how much of each.
+/// How many refused requests are kept per member and machine, and how much of each.
 const MOST_ASIDE: i64 = 200;
 const MOST_OF_EACH: usize = 1 << 20;
 
-/// Keeps a refused push aside: one per session and reason, up to the limit of the machine.
-pub(crate) fn put_aside(
-    pool: &Pool,
-    guest: &Guest,
-    machine: i64,
-    push: &Push,
-    (why, has): (&str, u64),
-    now_ms: i64,
-) -> Result<(), DbError> {
-    pool.with(|connection| {
-        let key = given![machine, push.session_id.as_str(), why];
-        let known = "SELECT 1 FROM refused WHERE machine = $1 AND session_id = $2 AND why = $3";
-        if connection.one(known, key)?.is_some() {
-            let again = "UPDATE refused SET at_ms = $4 WHERE machine = $1 AND session_id = $2 AND why = $3";
-            let given = given![machine, push.session_id.as_str(), why, now_ms];
-            return connection.execute(again, given).map(|_| ());
-        }
-        let of_machine = connection.one("SELECT count(*) FROM refused WHERE machine = $1", given![machine])?;
-        if of_machine.is_some_and(|row| row.int(0) >= MOST_ASIDE) {
-            return Ok(());
-        }
-        let content: Vec<u8> = push.blocks.iter().flat_map(|(_, bytes)| bytes).copied().take(MOST_OF_EACH).collect();
-        connection.execute(
-            "INSERT INTO refused (number, tenant, member, machine, session_id, at_ms, why, records, link, has, content)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-            given![number(now_ms)?, guest.tenant, guest.member, machine, push.session_id.as_str(), now_ms, why, push.head.records, &push.head.link[..], has, content],
-        )?;
-        Ok(())
-    })
+/// A request that was refused.
+pub(crate) struct Refused<'a> {
+    pub(crate) machine: i64,
+    pub(crate) session_id: &'a str,
+    pub(crate) why: &'a str,
+    /// Where it says that it leads.
+    pub(crate) head: (u64, &'a [u8]),
+    /// How many records are here.
+    pub(crate) has: u64,
+    pub(crate) content: Vec<u8>,
+}
+
+impl<'a> Refused<'a> {
+    /// A push.
+    pub(crate) fn push(machine: i64, push: &'a Push, why: &'a str, has: u64) -> Self {
+        let content = push.blocks.iter().flat_map(|(_, bytes)| bytes).copied().take(MOST_OF_EACH).collect();
+        let head = (push.head.records, &push.head.link[..]);
+        Self { machine, session_id: &push.session_id, why, head, has, content }
+    }
+
+    /// A request about a session that is somebody else's.
+    pub(crate) fn request(machine: i64, session_id: &'a str, why: &'a str) -> Self {
+        Self { machine, session_id, why, head: (0, &[]), has: 0, content: Vec::new() }
+    }
+
+    /// Keeps it aside: one per session and reason, up to the limit of the member and machine.
+    pub(crate) fn put_aside(self, pool: &Pool, guest: &Guest, now_ms: i64) -> Result<(), DbError> {
+        let session_id: String = self.session_id.chars().take(200).collect();
+        pool.with(|connection| {
+            let again = "UPDATE refused SET at_ms = $4 WHERE machine = $1 AND session_id = $2 AND why = $3 AND member = $5";
+            let known = given![self.machine, session_id.as_str(), self.why, now_ms, guest.member];
+            if connection.execute(again, known)? > 0 {
+                return Ok(());
+            }
+            let of_both = "SELECT count(*) FROM refused WHERE machine = $1 AND member = $2";
+            let kept = connection.one(of_both, given![self.machine, guest.member])?;
+            if kept.is_some_and(|row| row.int(0) >= MOST_ASIDE) {
+                return Ok(());
+            }
+            connection.execute(
+                "INSERT INTO refused (number, tenant, member, machine, session_id, at_ms, why, records, link, has, content)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                given![number(now_ms)?, guest.tenant, guest.member, self.machine, session_id, now_ms, self.why, self.head.0, self.head.1, self.has, self.content],
+            )?;
+            Ok(())
+        })
+    }
 }
 
 /// Forgets a machine's session up to this ordinal and leaves a tombstone. Returns how many records there
@@ -66,10 +84,9 @@ pub fn forget_by_id(
             }
             connection.execute("DELETE FROM sessions WHERE number = $1", given![copy.number])?;
         }
-        connection.execute(
-            "DELETE FROM refused WHERE machine = $1 AND session_id = $2",
-            given![machine, session_id],
-        )?;
+        // What was in it goes; that it was refused stays, or forgetting would remove the trace of an attack.
+        let emptied = "UPDATE refused SET content = NULL WHERE machine = $1 AND session_id = $2";
+        connection.execute(emptied, given![machine, session_id])?;
         connection.execute(
             "INSERT INTO tombstones (machine, fingerprint, tenant, ordinal, records, link, at_ms) VALUES ($1, $2, $3, $4, $5, $6, $7)
              ON CONFLICT (machine, fingerprint) DO UPDATE SET at_ms = excluded.at_ms,

@@ -7,11 +7,12 @@ use context_graph_storage::store::{
 };
 use context_graph_storage::{LogRecord, SessionKey};
 
+use crate::aside::Refused;
 use crate::db::{Bulk, Connection, DbError, Pool, Row};
 use crate::members::Guest;
 use crate::schema::number;
 use crate::wire::{MAX_UNPACKED, Push};
-use crate::{aside, given, keys, words};
+use crate::{given, keys, words};
 
 /// Why a push was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -48,26 +49,36 @@ pub(crate) struct Copy {
     pub(crate) settled: u64,
 }
 
-/// Accepts a push. Returns how many records of the session are stored durably.
+/// Accepts a push. Returns how many records of the session are stored durably. One that is refused is kept aside.
 pub fn take_in(pool: &Pool, guest: &Guest, push: &Push, now_ms: i64) -> Result<u64, PushError> {
-    let (Some(machine), Ok(_)) = (guest.machine, SessionKey::new(&push.session_id)) else {
+    let Some(machine) = guest.machine else {
         return Err(PushError::Invalid("only a machine that has joined can push sessions"));
     };
+    let outcome = checked(machine, guest, push).and_then(|blocks| {
+        let born = push.about.started_ms.clamp(EARLIEST_MS, now_ms + DAY_MS);
+        pool.with(|connection| connection.make_room(born))?;
+        pool.transaction(PushError::is_conflict, |connection| {
+            let copy = find_or_begin(connection, guest, machine, push, born, now_ms)?;
+            go_on(connection, guest, machine, &copy, push, &blocks, now_ms)
+        })
+    });
+    if let Err(PushError::Refused(why, _) | PushError::Invalid(why)) = outcome {
+        let has = if let Err(PushError::Refused(_, has)) = outcome { has } else { 0 };
+        Refused::push(machine, push, why, has).put_aside(pool, guest, now_ms)?;
+    }
+    outcome
+}
+
+/// The blocks of a push that its machine has signed.
+fn checked(machine: i64, guest: &Guest, push: &Push) -> Result<Vec<Block>, PushError> {
+    if SessionKey::new(&push.session_id).is_err() {
+        return Err(PushError::Invalid("this is no id of a session"));
+    }
     let signed = Push::signed(machine, &push.session_id, push.ordinal, &push.head);
     if !keys::is_signed(&guest.public_key, &signed, &push.signature) {
         return Err(PushError::Invalid("the signature is not that of this machine over this head"));
     }
-    let blocks = unpack(push)?;
-    let born = push.about.started_ms.clamp(EARLIEST_MS, now_ms + DAY_MS);
-    pool.with(|connection| connection.make_room(born))?;
-    let outcome = pool.transaction(PushError::is_conflict, |connection| {
-        let copy = find_or_begin(connection, guest, machine, push, born, now_ms)?;
-        go_on(connection, guest, machine, &copy, push, &blocks, now_ms)
-    });
-    if let Err(PushError::Refused(why, has)) = &outcome {
-        aside::put_aside(pool, guest, machine, push, (why, *has), now_ms)?;
-    }
-    outcome
+    unpack(push)
 }
 
 /// The blocks of a push in order, checked.

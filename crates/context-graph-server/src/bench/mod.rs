@@ -86,6 +86,7 @@ pub fn copy(place: &Place, folder: &Path) -> Result<Copied, DbError> {
         }
         copied.rows += into.finish().map_err(failed)?;
         copied.took += started.elapsed();
+        client.batch_execute(&format!("DROP TABLE {COPY_OF}{table}")).map_err(failed)?;
         std::fs::remove_file(&path).map_err(broken)?;
     }
     Ok(copied)
@@ -93,8 +94,8 @@ pub fn copy(place: &Place, folder: &Path) -> Result<Copied, DbError> {
 
 const COPY_OF: &str = "copy_of_";
 
-/// Removes the copies.
-pub fn remove_copies(pool: &Pool) -> Result<(), DbError> {
+/// Removes the copies, where one is left.
+fn remove_copies(pool: &Pool) -> Result<(), DbError> {
     pool.with(|connection| {
         BY_TIME
             .iter()

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use bulk::Bulk;
-pub use postgres::Tls;
 #[cfg(unix)]
 pub(crate) use postgres::{BY_TIME, raw};
+pub use postgres::{Tls, address_problem};
 
 /// Why the database failed.
 #[derive(Debug, thiserror::Error)]

@@ -41,11 +41,15 @@ const TRY_AFTER: Duration = Duration::from_secs(1);
 pub(crate) const BY_TIME: [&str; 8] =
     ["blocks", "calls", "decisions", "events", "files", "injections", "turns", "words"];
 
+/// What is wrong with an address, if anything is.
+pub fn address_problem(address: &str) -> Option<String> {
+    address.parse::<Config>().err().map(|error| told(&error))
+}
+
 /// A connection as the client gives it.
 pub(crate) fn raw(address: &str, tls: &Tls) -> Result<Client> {
-    let mut config: Config = address
-        .parse()
-        .map_err(|error: postgres::Error| DbError::Refused(format!("--database: {}", told(&error))))?;
+    let mut config: Config =
+        address.parse().map_err(|error: postgres::Error| DbError::Refused(told(&error)))?;
     config.connect_timeout(Duration::from_secs(10)).application_name("context-graph");
     config.keepalives_idle(Duration::from_secs(30));
     name_loopback(&mut config);
@@ -121,7 +125,10 @@ fn trusting(tls: &Tls) -> Result<rustls::ClientConfig> {
 fn told(error: &postgres::Error) -> String {
     match error.as_db_error() {
         Some(found) => format!("{} ({})", found.message(), found.code().code()),
-        None => error.to_string(),
+        None => match std::error::Error::source(error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        },
     }
 }
 

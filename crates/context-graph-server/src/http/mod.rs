@@ -17,7 +17,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use tokio::sync::Semaphore;
 
-use crate::aside::forget_by_id;
+use crate::aside::{self, forget_by_id};
 use crate::db::{DbError, Pool};
 use crate::ingest::{PushError, take_in};
 use crate::members::{self, Guest, JoinError};
@@ -274,7 +274,12 @@ async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answe
         .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to forget"))?;
     let signed = Forget::signed(machine, &asked.session_id, asked.ordinal);
     if !keys::is_signed(&guest.public_key, &signed, &asked.signature) {
-        return Err(Refused::new(StatusCode::BAD_REQUEST, "the signature is not that of this machine"));
+        let why = "the signature is not that of this machine";
+        app.ask(move |pool, now_ms| {
+            aside::Refused::request(machine, &asked.session_id, why).put_aside(pool, &guest, now_ms)
+        })
+        .await?;
+        return Err(Refused::new(StatusCode::BAD_REQUEST, why));
     }
     let gone = app
         .ask(move |pool, now_ms| {

@@ -336,7 +336,16 @@ pub(super) fn hook_costs(records: &TeamRecords) -> Answer<Vec<HookCost>> {
     Ok(costs)
 }
 
-/// Recently refused pushes, for everybody who may see them, and who looked at whose sessions, for admins.
+fn warning(what: String, fix: Option<&str>) -> HealthFinding {
+    HealthFinding {
+        grade: Grade::Warning,
+        check: "record".to_owned(),
+        what: what.into(),
+        fix: fix.map(Into::into),
+    }
+}
+
+/// Recently refused requests, for everybody who may see them, and who looked at whose sessions, for admins.
 pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
     let sql = format!(
         "SELECT m.name, c.name, r.session_id, r.why, r.records, r.has FROM refused r
@@ -346,22 +355,20 @@ pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
     );
     let mut found: Vec<HealthFinding> = Vec::new();
     for row in records.ask(|connection| connection.query(&sql, &records.whose()))? {
+        let [member, machine, session, why] = [0, 1, 2, 3].map(|at| row.text(at));
+        let asked = format!("{member} asked for session {session} on {machine}: {why}");
+        // What led nowhere was no push.
+        if row.int(4) == 0 {
+            found.push(warning(asked, None));
+            continue;
+        }
         let what = format!(
-            "{} on {}: session {} was refused ({}): it led to record {}, and {} are here",
-            row.text(0),
-            row.text(1),
-            row.text(2),
-            row.text(3),
+            "{member} on {machine}: session {session} was refused ({why}): it led to record {}, and {} are here",
             row.int(4),
             row.int(5)
         );
         let fix = "`context-graph audit verify --team` on that machine says what was changed there";
-        found.push(HealthFinding {
-            grade: Grade::Warning,
-            check: "record".to_owned(),
-            what: what.into(),
-            fix: Some(fix.into()),
-        });
+        found.push(warning(what, Some(fix)));
     }
     if found.is_empty() {
         let what = "every push went on from what was here".into();

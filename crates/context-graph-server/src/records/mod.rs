@@ -19,6 +19,7 @@ use context_graph_web::{
     Verification,
 };
 
+use crate::aside::Refused;
 use crate::db::{Connection, DbError, Pool, Row, Value};
 use crate::given;
 use crate::members::{Guest, Role};
@@ -130,9 +131,30 @@ impl TeamRecords {
                 &given,
             )
         })?;
-        let found = Found::of(&found.ok_or_else(missing)?);
+        let Some(row) = found else {
+            self.note_refusal(id, machine)?;
+            return Err(missing());
+        };
+        let found = Found::of(&row);
         self.note_look(&found)?;
         Ok(found)
+    }
+
+    /// Notes that somebody asked for a session that exists and that they may not see.
+    fn note_refusal(&self, id: &str, machine: Option<i64>) -> Answer<()> {
+        let found = self.ask(|connection| match machine {
+            Some(machine) => connection.one(
+                "SELECT machine FROM sessions WHERE machine = $1 AND session_id = $2",
+                given![machine, id],
+            ),
+            None => connection.one(
+                "SELECT machine FROM sessions WHERE tenant = $1 AND session_id = $2",
+                given![self.guest.tenant, id],
+            ),
+        })?;
+        let Some(row) = found else { return Ok(()) };
+        let refused = Refused::request(row.int(0), id, "not theirs to see");
+        refused.put_aside(&self.pool, &self.guest, (self.now_ms)()).map_err(trouble)
     }
 
     fn note_look(&self, found: &Found) -> Answer<()> {

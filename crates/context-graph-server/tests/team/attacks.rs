@@ -31,6 +31,8 @@ pub(crate) fn others(team: &Team) {
         assert_eq!(thief.forget("s", 1).unwrap(), 0, "nobody forgets for others");
     }
     assert_eq!(team.count("SELECT count(*) FROM events"), 10);
+    let kept = team.count("SELECT count(*) FROM refused WHERE why LIKE 'the signature%'");
+    assert_eq!(kept, 2, "each try is on record, with whose it was");
     for token in ["", "machine_", "machine_00", "person_x", "' OR 1=1 --"] {
         let nobody = Machine { token: token.to_owned(), key: eve_key(), ..ada.again(&team.url) };
         assert!(why(nobody.push("s", (1, 2))).contains("token"), "{token}");
@@ -72,6 +74,11 @@ pub(crate) fn altered(team: &Team) {
     forged.signature =
         ada.key.sign(&context_graph_server::wire::Push::signed(ada.number, "s", 1, &forged.head));
     assert!(why(ada.client().push(&forged)).contains("head"), "a forged head is refused");
+    for what in ["the signature%", "the head%", "a block%"] {
+        let sql =
+            format!("SELECT count(*) FROM refused WHERE why LIKE '{what}' AND machine = {}", ada.number);
+        assert!(team.count(&sql) > 0, "{what} is on record");
+    }
     assert_eq!(team.count("SELECT count(*) FROM events"), 0);
     for (head, status) in [
         ("POST /v1/push HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n", "411"),

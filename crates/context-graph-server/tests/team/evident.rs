@@ -88,7 +88,13 @@ pub(crate) fn forgotten(team: &Team) {
     let pushed = ada.made("s", 1, (1, 20), "");
     ada.client().push(&pushed).unwrap();
     bob.push("s", (1, 20)).unwrap();
+    assert_eq!(why(ada.client().push(&ada.made("s", 1, (1, 20), "other"))), "rewrite");
     assert_eq!(ada.forget("s", 1).unwrap(), 20);
+    assert_eq!(
+        team.count("SELECT count(*) FROM refused WHERE why = 'rewrite' AND content IS NULL"),
+        1,
+        "the trace stays, not what was in it"
+    );
     for table in ["blocks", "events", "calls", "decisions", "files", "turns", "injections"] {
         let left = team.count(&format!("SELECT count(DISTINCT session) FROM {table}"));
         assert!(left <= 1, "{table}: only bob's is left");

@@ -36,6 +36,15 @@ pub(crate) fn roles(team: &Team) {
         (records(team, "ada", "team"), records(team, "bob", "team"), records(team, "eve", "other"));
     assert_eq!([seen(&adas), seen(&bobs), seen(&eves)], [1, 2, 1]);
     assert!(adas.session("b").is_err() && eves.session("a").is_err() && bobs.session("e").is_err());
+    // Each asked for a session of somebody else, and only in the own team can it be told which.
+    assert_eq!(team.count("SELECT count(*) FROM refused WHERE why = 'not theirs to see'"), 1);
+    assert!(eves.session(&format!("a@{}", ada.number)).is_err(), "nor by the machine's number");
+    assert_eq!(team.count("SELECT count(*) FROM refused WHERE why = 'not theirs to see'"), 2);
+    let told = everything(team).findings().unwrap().unwrap();
+    assert!(
+        told.iter().any(|finding| format!("{:?}", finding.what).contains("ada asked for session b")),
+        "{told:?}"
+    );
     let all = Asked::default();
     assert_eq!(adas.entries(&all, 500).unwrap().items.len(), 21);
     assert_eq!(bobs.entries(&all, 500).unwrap().items.len(), 42);

@@ -118,7 +118,6 @@ pub(super) fn run(args: &BenchArgs, database: &DatabaseArgs, environment: &Envir
         pool.with(|connection| connection.batch("ANALYZE")).map_err(failure)?;
         let asked = bench::ask(&pool, usize::from(args.ask), clock::now_ms).map_err(failure)?;
         let copied = bench::copy(&place, &folder).map_err(failure)?;
-        bench::remove_copies(&pool).map_err(failure)?;
         Ok::<_, Failure>((prepared.records, pushed, peak, asked, copied))
     })();
     if !args.keep {

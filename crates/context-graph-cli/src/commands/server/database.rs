@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use context_graph_server::db::{Place, Pool, Tls};
+use context_graph_server::db::{Place, Pool, Tls, address_problem};
 
 use super::failure;
 use crate::Environment;
@@ -56,6 +56,10 @@ impl DatabaseArgs {
                     .trim()
                     .to_owned(),
             };
+            if let Some(problem) = address_problem(&address) {
+                return Err(Failure::usage(format!("`--database` has no address of PostgreSQL: {problem}"))
+                    .with_next_step("write postgres://USER@HOST/NAME"));
+            }
             return Ok(Place::Postgres(address, Tls { authorities: self.database_ca.clone() }));
         }
         let path = if let Some(path) = &self.sqlite {

@@ -139,7 +139,11 @@ fn join(args: &JoinArgs, environment: &Environment) -> Outcome {
     let authorities = args.ca.as_ref().map(|path| environment.current_dir.join(path));
     let client = Client::new(&args.url, authorities.as_deref(), "").map_err(failure)?;
     let machine = args.machine.clone().unwrap_or_else(host_name);
-    let joined = client.join(&invitation, &machine, &key).map_err(failure)?;
+    let joined = client.join(&invitation, &machine, &key).map_err(|error| match error {
+        ClientError::Away(..) => Failure::new(ErrorCode::Storage, error.to_string())
+            .with_next_step("is the address right, and does the server run?"),
+        other => failure(other),
+    })?;
     let mut membership = Membership {
         url: args.url.trim_end_matches('/').to_owned(),
         authorities,
