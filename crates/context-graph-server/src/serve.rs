@@ -37,6 +37,8 @@ pub struct Serving {
     pub listen: SocketAddr,
     /// Certificate chain and key in PEM, for TLS.
     pub certificate: Option<(std::path::PathBuf, std::path::PathBuf)>,
+    /// Whether a proxy is in front, which says where requests are from (`X-Forwarded-For`).
+    pub is_behind_proxy: bool,
     /// The database, with its tables.
     pub pool: Pool,
     /// The clock.
@@ -72,7 +74,7 @@ impl Serving {
         };
         let listener = std::net::TcpListener::bind(self.listen).map_err(taken)?;
         listener.set_nonblocking(true)?;
-        Ok(Listening { listener, acceptor, app: App::new(self.pool, self.now_ms) })
+        Ok(Listening { listener, acceptor, app: App::new(self.pool, self.is_behind_proxy, self.now_ms) })
     }
 }
 

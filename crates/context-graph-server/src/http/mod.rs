@@ -4,7 +4,7 @@ mod counts;
 mod pages;
 mod rate;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,6 +43,7 @@ const STANDINGS: i64 = 1000;
 pub(crate) struct App(Arc<Inner>);
 
 struct Inner {
+    is_behind_proxy: bool,
     pool: Pool,
     now_ms: fn() -> i64,
     rates: Rates,
@@ -115,8 +116,9 @@ impl IntoResponse for Refused {
 type Answer<T> = Result<T, Refused>;
 
 impl App {
-    pub(crate) fn new(pool: Pool, now_ms: fn() -> i64) -> Self {
+    pub(crate) fn new(pool: Pool, is_behind_proxy: bool, now_ms: fn() -> i64) -> Self {
         Self(Arc::new(Inner {
+            is_behind_proxy,
             pages: pages::Pages::new(pool.clone(), now_ms),
             pool,
             now_ms,
@@ -139,6 +141,15 @@ impl App {
             .fallback(pages::show)
             .layer(from_fn_with_state(self.clone(), bounded))
             .with_state(self.clone())
+    }
+
+    /// Where a request is from. A proxy writes that behind what it was told itself.
+    fn address(&self, request: &Request) -> IpAddr {
+        let told = request.headers().get_all("x-forwarded-for").iter().next_back();
+        let told = told.filter(|_| self.0.is_behind_proxy).and_then(|value| value.to_str().ok());
+        let told = told.and_then(|list| list.rsplit(',').next()?.trim().parse().ok());
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+        told.or_else(|| peer.map(|ConnectInfo(peer)| peer.ip())).unwrap_or(Ipv4Addr::UNSPECIFIED.into())
     }
 
     fn now_ms(&self) -> i64 {
@@ -175,10 +186,18 @@ impl App {
     }
 }
 
-/// Limits the time of every request, and counts it. Its content is not logged.
-async fn bounded(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Where a request is from.
+#[derive(Debug, Clone, Copy)]
+struct Address(IpAddr);
+
+/// Limits the rate and the time of every request, and counts it. Its content is not logged.
+async fn bounded(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let address = app.address(&request);
+    request.extensions_mut().insert(Address(address));
     let is_stream = request.uri().path() == "/pulse";
-    let response = if is_stream {
+    let response = if !app.0.rates.is_within(&format!("any {address}"), 2000.0, 10_000.0) {
+        Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many requests from this address").into_response()
+    } else if is_stream {
         next.run(request).await
     } else {
         let late = || Refused::new(StatusCode::GATEWAY_TIMEOUT, "it took too long").into_response();
@@ -216,7 +235,13 @@ async fn read(
     tokio::time::timeout(BODY_PATIENCE, reading).await.map_err(late)?
 }
 
-async fn healthz(State(app): State<App>) -> Answer<&'static str> {
+async fn healthz(
+    State(app): State<App>,
+    Extension(Address(address)): Extension<Address>,
+) -> Answer<&'static str> {
+    if !app.0.rates.is_within(&format!("health {address}"), 10.0, 100.0) {
+        return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many requests from this address"));
+    }
     let found = app.ask(|pool, _| pool.with(schema::found)).await?;
     match found {
         schema::Found::Version(schema::FORMAT) => Ok("ok\n"),
@@ -231,11 +256,11 @@ async fn metrics(State(app): State<App>) -> Response {
 
 async fn join(
     State(app): State<App>,
-    Extension(ConnectInfo(peer)): Extension<ConnectInfo<SocketAddr>>,
+    Extension(Address(address)): Extension<Address>,
     headers: HeaderMap,
     body: Body,
 ) -> Answer<Json<crate::wire::Joined>> {
-    if !app.0.rates.is_within(&format!("join {}", peer.ip()), 0.5, 20.0) {
+    if !app.0.rates.is_within(&format!("join {address}"), 0.5, 20.0) {
         return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many tries from this address"));
     }
     let (bytes, _memory) = read(&app, &headers, body, MAX_SMALL).await?;

@@ -1,19 +1,19 @@
 //! The pages for members: signing in with a token, and what each member may see.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, Extension, Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use context_graph_web::Site;
 use hyper_util::service::TowerToHyperService;
 use maud::{DOCTYPE, html};
 
-use super::App;
+use super::{Address, App};
 use crate::db::Pool;
 use crate::members::{self, Guest, Role};
 use crate::records::TeamRecords;
@@ -53,10 +53,10 @@ impl Pages {
 /// Any address that is not for machines.
 pub(super) async fn show(
     State(app): State<App>,
-    Extension(ConnectInfo(peer)): Extension<ConnectInfo<SocketAddr>>,
+    Extension(Address(address)): Extension<Address>,
     request: Request,
 ) -> Response {
-    let mut response = answer(&app, peer, request).await;
+    let mut response = answer(&app, address, request).await;
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -70,12 +70,12 @@ pub(super) async fn show(
     response
 }
 
-async fn answer(app: &App, peer: SocketAddr, request: Request) -> Response {
-    if !app.0.rates.is_within(&format!("page {}", peer.ip()), 50.0, 300.0) {
+async fn answer(app: &App, address: IpAddr, request: Request) -> Response {
+    if !app.0.rates.is_within(&format!("page {address}"), 50.0, 300.0) {
         return (StatusCode::TOO_MANY_REQUESTS, "too many requests from this address\n").into_response();
     }
     if request.uri().path() == "/sign-in" && request.method() == Method::POST {
-        return sign_in(app, peer, request).await;
+        return sign_in(app, address, request).await;
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return (StatusCode::METHOD_NOT_ALLOWED, "the pages only read\n").into_response();
@@ -140,8 +140,8 @@ fn door(status: StatusCode, trouble: Option<&str>) -> Response {
     (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], page.into_string()).into_response()
 }
 
-async fn sign_in(app: &App, peer: SocketAddr, request: Request) -> Response {
-    if !app.0.rates.is_within(&format!("sign in {}", peer.ip()), 0.5, 20.0) {
+async fn sign_in(app: &App, address: IpAddr, request: Request) -> Response {
+    if !app.0.rates.is_within(&format!("sign in {address}"), 0.5, 20.0) {
         return door(StatusCode::TOO_MANY_REQUESTS, Some("Too many tries: wait a minute."));
     }
     // A form on another site could sign this browser in as somebody else.

@@ -8,7 +8,7 @@ use context_graph_server::client::Client;
 use context_graph_server::members::{self, Role};
 
 use crate::machine::{Machine, why};
-use crate::{Team, now_ms};
+use crate::{Team, now_ms, serve_as};
 
 pub(crate) fn others(team: &Team) {
     let invitation = members::invite(&team.pool, "team", "zoe", None, 60_000, now_ms()).unwrap();
@@ -93,9 +93,35 @@ pub(crate) fn altered(team: &Team) {
     assert!(ada.client().push(&good).is_ok());
 }
 
+pub(crate) fn too_often(team: &Team) {
+    let ask = |url: &str, path: &str, from: &str| {
+        let method = if path == "/healthz" { "GET" } else { "POST" };
+        let text = format!(
+            "{method} {path} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 9.9.9.9, {from}\r\ncontent-length: 0\r\n\r\n"
+        );
+        raw_to(url, &text)
+    };
+    let proxied = serve_as(&team.place, true);
+    for (path, most) in [("/v1/join", 20), ("/sign-in", 20), ("/healthz", 100)] {
+        let tries =
+            |url: &str, from: &str| (0..most + 30).filter(|_| ask(url, path, from).contains(" 429 ")).count();
+        assert!(tries(&team.url, "1.1.1.1") > 0, "{path}");
+        assert!(
+            ask(&team.url, path, "2.2.2.2").contains(" 429 "),
+            "{path}: without a proxy anybody could claim to be another"
+        );
+        assert!(tries(&proxied, "1.1.1.1") > 0, "{path}");
+        assert!(!ask(&proxied, path, "2.2.2.2").contains(" 429 "), "{path}: others are answered");
+    }
+}
+
 /// The server's response to these bytes; empty if it closes the connection.
 fn raw(team: &Team, text: &str) -> String {
-    let mut stream = TcpStream::connect(team.url.trim_start_matches("http://")).unwrap();
+    raw_to(&team.url, text)
+}
+
+fn raw_to(url: &str, text: &str) -> String {
+    let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream.write_all(text.as_bytes()).unwrap();
     let mut answer = [0; 2000];

@@ -121,6 +121,12 @@ impl Cluster {
         self.run("pg_ctl", &["-D", &self.data(), "-m", "fast", "-w", "stop"]);
     }
 
+    /// Stops it and removes its files.
+    pub(crate) fn end(&self) {
+        self.kill();
+        let _ = std::fs::remove_dir_all(self.folder.path());
+    }
+
     pub(crate) fn sql(&self, sql: &str) -> bool {
         let port = self.port.to_string();
         self.run("psql", &["-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-c", sql, "postgres"])

@@ -41,9 +41,15 @@ pub(crate) fn now_ms() -> i64 {
 
 /// Starts another server on a database.
 pub(crate) fn serve(place: &Place) -> String {
+    serve_as(place, false)
+}
+
+/// The same behind a proxy or not.
+pub(crate) fn serve_as(place: &Place, is_behind_proxy: bool) -> String {
     let serving = Serving {
         listen: "127.0.0.1:0".parse().unwrap(),
         certificate: None,
+        is_behind_proxy,
         pool: Pool::new(place.clone()),
         now_ms,
     };
@@ -81,6 +87,7 @@ const SCENARIOS: &[Scenario] = &[
     ("nobody pushes for others", attacks::others),
     ("what is altered, forged or too large is refused", attacks::altered),
     ("text is never SQL", attacks::text_is_text),
+    ("who asks too often is refused, by the address that a proxy tells", attacks::too_often),
     ("slow and endless requests are cut off", attacks::slow),
     ("each sees what the role allows, and looks are noted", pages::roles),
     ("a search finds what records say, as far as the role allows", pages::search),
@@ -121,7 +128,7 @@ fn main() {
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
     if let Some(cluster) = cluster {
-        cluster.stop();
+        cluster.end();
     }
     conclusion.exit();
 }

@@ -50,6 +50,7 @@ pub(crate) fn only_the_right_certificate(team: &Team) {
         let serving = Serving {
             listen: "127.0.0.1:0".parse().unwrap(),
             certificate: Some(certificate.clone()),
+            is_behind_proxy: false,
             pool: Pool::new(team.place.clone()),
             now_ms,
         };

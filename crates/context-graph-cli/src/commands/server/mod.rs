@@ -75,7 +75,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", requires = "certificate")]
     key: Option<PathBuf>,
 
-    /// Listen without TLS on more than the loopback: a proxy in front has the certificate
+    /// Listen without TLS on more than the loopback: a proxy in front has the certificate, and says by `X-Forwarded-For` where
+    /// requests are from
     #[arg(long)]
     behind_proxy: bool,
 }
@@ -169,7 +170,8 @@ fn serve(args: &RunArgs, pool: Pool) -> Outcome {
     ready(&pool)?;
     let is_secure = args.certificate.is_some();
     let certificate = args.certificate.clone().zip(args.key.clone());
-    let serving = Serving { listen: args.listen, certificate, pool, now_ms: clock::now_ms };
+    let (listen, is_behind_proxy) = (args.listen, args.behind_proxy);
+    let serving = Serving { listen, certificate, is_behind_proxy, pool, now_ms: clock::now_ms };
     let listening = serving.bind().map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => {
             failure(error).with_next_step("`run --listen ADDRESS:PORT` names another one")
