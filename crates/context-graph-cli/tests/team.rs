@@ -132,6 +132,49 @@ fn a_record_that_was_changed_after_it_was_pushed_is_found() {
     assert_eq!(kept, 1, "it is kept aside there");
 }
 
+#[test]
+fn a_database_that_is_not_ready_is_told_with_the_next_step() {
+    let host = Place::without_upkeep();
+    let refused = |database: &str, verb: &[&str], what: &str, next: &str| {
+        let run = host.run(&[&["server", "--database", database][..], verb].concat());
+        assert!(run.code == 1 && run.stderr.lines().count() == 1, "{verb:?}: {run:?}");
+        assert!(run.stderr.contains(what) && run.stderr.contains(next), "{verb:?}: {run:?}");
+    };
+    let away = "postgres://postgres@127.0.0.1:1/none";
+    refused(away, &["members"], "cannot be reached", "does it run?");
+    refused(away, &["members"], "Connection refused", "server check");
+    refused("nonsense", &["check"], "has no address of PostgreSQL", "postgres://USER@HOST/NAME");
+    refused("@/no/such/file", &["check"], "/no/such/file", "--database @FILE");
+    let checked = host.run(&["server", "check"]);
+    assert!(checked.code == 1 && checked.stderr.contains("is not there yet"), "{checked:?}");
+    assert!(!host.home().join(".config/context-graph/server/team.db").exists(), "a look makes nothing");
+    // With a file there is nothing to prepare.
+    assert!(ok(host.run(&["server", "members"])).contains("nobody yet"));
+    let Some(cluster) = Cluster::start() else { return };
+    let address = cluster.new_database();
+    std::fs::create_dir(host.project().join("policy")).unwrap();
+    std::fs::write(host.project().join("policy/policy.toml"), "").unwrap();
+    for verb in [
+        &["run"][..],
+        &["check"],
+        &["invite", "ada"],
+        &["members"],
+        &["members", "token", "ada"],
+        &["members", "revoke", "ada"],
+        &["members", "role", "ada", "lead"],
+        &["forget", "s@1", "--yes"],
+        &["policy", "show"],
+        &["policy", "publish", "policy"],
+    ] {
+        refused(&address, verb, "has no tables of a team server yet", "migrate` makes them");
+    }
+    let missing = address.replace("team0", "missing");
+    refused(&missing, &["check"], "does not exist", "createdb");
+    ok(host.run(&["server", "--database", &address, "migrate"]));
+    assert!(ok(host.run(&["server", "--database", &address, "check"])).contains("tables of version"));
+    assert!(ok(host.run(&["server", "--database", &address, "migrate"])).contains("nothing to do"));
+}
+
 /// Kills client and server in turn, each at a moment of chance, and counts in the end. `CONTEXT_GRAPH_TEAM_ROUNDS=200`
 /// repeats it.
 fn kill_again_and_again(host: &Place, database: &[String], place: db::Place) {

@@ -56,11 +56,21 @@ pub fn take_in(pool: &Pool, guest: &Guest, push: &Push, now_ms: i64) -> Result<u
     };
     let outcome = checked(machine, guest, push).and_then(|blocks| {
         let born = push.about.started_ms.clamp(EARLIEST_MS, now_ms + DAY_MS);
-        pool.with(|connection| connection.make_room(born))?;
-        pool.transaction(PushError::is_conflict, |connection| {
-            let copy = find_or_begin(connection, guest, machine, push, born, now_ms)?;
-            go_on(connection, guest, machine, &copy, push, &blocks, now_ms)
-        })
+        let store = || {
+            pool.with(|connection| connection.make_room(born))?;
+            pool.transaction(PushError::is_conflict, |connection| {
+                let copy = find_or_begin(connection, guest, machine, push, born, now_ms)?;
+                go_on(connection, guest, machine, &copy, push, &blocks, now_ms)
+            })
+        };
+        match store() {
+            Err(PushError::Db(DbError::NoPartition(_))) => {
+                // Retention has dropped it since these connections made it.
+                pool.forget_idle();
+                store()
+            }
+            outcome => outcome,
+        }
     });
     if let Err(PushError::Refused(why, _) | PushError::Invalid(why)) = outcome {
         let has = if let Err(PushError::Refused(_, has)) = outcome { has } else { 0 };

@@ -25,6 +25,9 @@ pub enum DbError {
     /// A table is missing.
     #[error("the database has no such table: {0}")]
     NoTable(String),
+    /// A partition is missing, for example because it was dropped while a server knew it.
+    #[error("the database has no such partition: {0}")]
+    NoPartition(String),
     /// Anything else.
     #[error("the database refused: {0}")]
     Refused(String),
@@ -201,9 +204,6 @@ pub trait Connection: Send {
 
     /// The schema in this database's dialect.
     fn schema(&self, text: &str, partitioned: bool) -> String;
-
-    /// The query plan, as text.
-    fn explain(&mut self, sql: &str, given: &[Value]) -> Result<String>;
 
     /// The size of the whole database in bytes.
     fn size(&mut self) -> Result<u64>;

@@ -147,6 +147,8 @@ fn failed(error: postgres::Error) -> DbError {
         {
             DbError::Away(said)
         }
+        // There are no other checks.
+        Some(&SqlState::CHECK_VIOLATION) => DbError::NoPartition(said),
         Some(&SqlState::UNDEFINED_TABLE) => DbError::NoTable(said),
         Some(_) => DbError::Refused(said),
         None if error.is_closed() => DbError::Away(said),
@@ -335,11 +337,6 @@ impl Connection for Postgres {
 
     fn schema(&self, text: &str, partitioned: bool) -> String {
         text.replace("/* by time */", if partitioned { "PARTITION BY RANGE (born)" } else { "" })
-    }
-
-    fn explain(&mut self, sql: &str, given: &[Value]) -> Result<String> {
-        let rows = self.query(&format!("EXPLAIN {sql}"), given)?;
-        Ok(rows.iter().map(|row| row.text(0).to_owned() + "\n").collect())
     }
 
     fn size(&mut self) -> Result<u64> {

@@ -134,11 +134,6 @@ impl Connection for Sqlite {
         text.lines().filter(|line| !line.contains("USING gin")).map(|line| line.to_owned() + "\n").collect()
     }
 
-    fn explain(&mut self, sql: &str, given: &[Value]) -> Result<String> {
-        let rows = self.query(&format!("EXPLAIN QUERY PLAN {sql}"), given)?;
-        Ok(rows.iter().map(|row| row.text(3).to_owned() + "\n").collect())
-    }
-
     fn size(&mut self) -> Result<u64> {
         let rows =
             self.query("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", &[])?;

@@ -75,7 +75,9 @@ impl From<DbError> for Refused {
     fn from(error: DbError) -> Self {
         let status = match error {
             DbError::Away(_) | DbError::Conflict(_) => StatusCode::SERVICE_UNAVAILABLE,
-            DbError::NoTable(_) | DbError::Refused(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            DbError::NoTable(_) | DbError::NoPartition(_) | DbError::Refused(_) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
         };
         // A database error may contain members' texts.
         Self::new(

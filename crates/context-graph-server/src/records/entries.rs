@@ -1,11 +1,10 @@
 //! Calls and other events, in lists and in full.
 
-use std::fmt::Write as _;
-
 use context_graph_core::audit::{Entry, Evidence, Outcome, SessionRef, correlate, in_words};
 use context_graph_core::session::EventRecord;
 use context_graph_web::{Answer, Asked, ChainState, EntryDetail, EntryLine, Page, Said, Trouble};
 
+use super::conditions::{Conditions, literal};
 use super::{Found, TeamRecords, search};
 use crate::db::{Row, Value};
 use crate::given;
@@ -14,41 +13,6 @@ const CALL: &str = "s.session_id, s.machine, x.seq, x.at_ms, x.agent_id, x.agent
     x.evidence, coalesce(x.duration_ms, x.between_ms), 1, x.session, x.place, x.born";
 const EVENT: &str = "s.session_id, s.machine, x.seq, x.at_ms, x.agent_id, x.agent_type, x.verdict, x.subject, x.event, '', '',
     CAST(NULL AS BIGINT), 0, x.session, CAST(0 AS BIGINT), x.born";
-
-/// Escapes the special characters of LIKE with `!`.
-pub(super) fn literal(text: &str) -> String {
-    text.replace('!', "!!").replace('%', "!%").replace('_', "!_")
-}
-
-/// SQL conditions and their parameters.
-pub(super) struct Conditions {
-    pub(super) sql: String,
-    pub(super) given: Vec<Value>,
-}
-
-impl Conditions {
-    /// Adds a condition; `$?` is the value.
-    pub(super) fn and(&mut self, condition: &str, value: Value) {
-        self.given.push(value);
-        let condition = condition.replace("$?", &format!("${}", self.given.len()));
-        // Writing to a String cannot fail.
-        let _ = write!(self.sql, " AND {condition}");
-    }
-
-    /// Adds a condition that is true for any of these values.
-    pub(super) fn any(&mut self, condition: &str, values: impl IntoIterator<Item = Value>) {
-        let parts: Vec<String> = values
-            .into_iter()
-            .map(|value| {
-                self.given.push(value);
-                condition.replace("$?", &format!("${}", self.given.len()))
-            })
-            .collect();
-        if !parts.is_empty() {
-            let _ = write!(self.sql, " AND ({})", parts.join(" OR "));
-        }
-    }
-}
 
 fn line(row: &Row, rules: Vec<String>) -> EntryLine {
     let is_call = row.int(12) == 1;
@@ -152,7 +116,7 @@ pub(super) fn select(
     let mut rows = Vec::new();
     for (is_call, _) in [(true, true), (false, of_events)].into_iter().filter(|(_, is_asked)| *is_asked) {
         let table = if is_call { "calls" } else { "events" };
-        let mut conditions = Conditions { sql: records.visible("x"), given: records.whose() };
+        let mut conditions = Conditions::visible(records, "x");
         if !conditions.common(asked, is_call)? {
             continue;
         }
@@ -160,12 +124,12 @@ pub(super) fn select(
         if let Some(scope) = scope {
             conditions.of_records(scope, is_call);
         }
-        conditions.given.push(Value::from(wanted as u64));
+        let most = conditions.name(Value::from(wanted as u64));
+        let columns = if is_call { CALL } else { EVENT };
         let sql = format!(
-            "SELECT {} FROM {table} x JOIN sessions s ON s.number = x.session WHERE {} ORDER BY x.at_ms DESC, x.session DESC, x.seq DESC LIMIT ${}",
-            if is_call { CALL } else { EVENT },
-            conditions.sql,
-            conditions.given.len()
+            "SELECT {columns} FROM {table} x JOIN sessions s ON s.number = x.session WHERE {}
+             ORDER BY x.at_ms DESC, x.session DESC, x.seq DESC LIMIT {most}",
+            conditions.sql
         );
         rows.extend(records.ask(|connection| connection.query(&sql, &conditions.given))?);
     }
@@ -265,20 +229,16 @@ impl Conditions {
     fn of_records(&mut self, scope: &Scope<'_>, is_call: bool) {
         self.and("x.session = $?", scope.session.into());
         self.and("x.born = $?", scope.born.into());
-        let first = self.given.len() + 1;
-        self.given.extend(scope.seqs.iter().map(|seq| Value::from(*seq)));
-        let seqs: Vec<String> = (first..=self.given.len()).map(|at| format!("${at}")).collect();
-        let seqs = seqs.join(", ");
-        // Writing to a String cannot fail.
-        let _ = if is_call {
-            write!(
-                self.sql,
-                " AND x.place = 0 AND x.seq IN (SELECT y.call FROM events y
-                WHERE y.tenant = x.tenant AND y.session = x.session AND y.born = x.born AND y.seq IN ({seqs}))"
+        let marks = vec!["$?"; scope.seqs.len()].join(", ");
+        let condition = if is_call {
+            format!(
+                "x.place = 0 AND x.seq IN (SELECT y.call FROM events y WHERE y.tenant = x.tenant
+                 AND y.session = x.session AND y.born = x.born AND y.seq IN ({marks}))"
             )
         } else {
-            write!(self.sql, " AND x.seq IN ({seqs})")
+            format!("x.seq IN ({marks})")
         };
+        self.and_each(&condition, scope.seqs.iter().map(|seq| Value::from(*seq)));
     }
 }
 

@@ -8,7 +8,8 @@ use context_graph_web::{
     Injection, Page, RuleLine, Running, Said, SessionLine, SessionsAsked,
 };
 
-use super::{Found, TeamRecords, entries};
+use super::conditions::{Conditions, literal};
+use super::{Found, TeamRecords};
 use crate::db::{Row, Value};
 use crate::given;
 use crate::members::Role;
@@ -75,13 +76,8 @@ pub(super) fn session(records: &TeamRecords, found: &Found) -> Answer<SessionLin
 
 pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<Page<SessionLine>> {
     let now_ms = (records.now_ms)();
-    let mut given = records.whose();
-    let mut conditions = records.visible("s");
-    let mut add = |condition: &str, value: Value| {
-        given.push(value);
-        conditions.push_str(" AND ");
-        conditions.push_str(&condition.replace("$?", &format!("${}", given.len())));
-    };
+    let mut conditions = Conditions::visible(records, "s");
+    let mut add = |condition: &str, value: Value| conditions.and(condition, value);
     if !asked.project.is_empty() {
         add("s.project = $?", asked.project.as_str().into());
     }
@@ -91,7 +87,7 @@ pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<P
         if let Some(client) = Agent::parse(&wanted).filter(|agent| *agent != Agent::ClaudeCode) {
             add("s.session_id LIKE $?", format!("{client}-%").into());
         } else {
-            let holds = format!("%{}%", entries::literal(&wanted));
+            let holds = format!("%{}%", literal(&wanted));
             add(
                 "(lower(s.model) LIKE $? ESCAPE '!' OR EXISTS (SELECT 1 FROM calls c WHERE c.tenant = s.tenant
                     AND c.session = s.number AND c.born = s.born AND lower(c.agent_type) LIKE $? ESCAPE '!'))",
@@ -116,32 +112,22 @@ pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<P
     if let Some((before_ms, name)) = &asked.before {
         add("s.updated_ms <= $?", (*before_ms).into());
         let (id, machine) = name.rsplit_once('@').unwrap_or((name, ""));
-        add("(s.updated_ms < $?", (*before_ms).into());
-        add_or(&mut conditions, &mut given, id, machine);
+        let machine = machine.parse::<i64>().unwrap_or_default();
+        // Those with the same time come after the last one shown.
+        conditions.and_each(
+            "(s.updated_ms < $? OR s.number < (SELECT l.number FROM sessions l WHERE l.session_id = $? AND l.machine = $?))",
+            [Value::from(*before_ms), id.into(), machine.into()],
+        );
     }
     let limit = i64::try_from(asked.limit).unwrap_or(i64::MAX - 1) + 1;
-    given.push(limit.into());
+    let most = conditions.name(limit.into());
     let sql = format!(
-        "SELECT {LINE} {FROM} WHERE {conditions} ORDER BY s.updated_ms DESC, s.number DESC LIMIT ${}",
-        given.len()
+        "SELECT {LINE} {FROM} WHERE {} ORDER BY s.updated_ms DESC, s.number DESC LIMIT {most}",
+        conditions.sql
     );
-    let rows = records.ask(|connection| connection.query(&sql, &given))?;
+    let rows = records.ask(|connection| connection.query(&sql, &conditions.given))?;
     let has_more = rows.len() > asked.limit;
     Ok(Page { items: rows.iter().take(asked.limit).map(|row| line(row, now_ms)).collect(), has_more })
-}
-
-/// Sessions with the same time that come after the last one shown.
-fn add_or(conditions: &mut String, given: &mut Vec<Value>, id: &str, machine: &str) {
-    use std::fmt::Write as _;
-    given.push(id.into());
-    given.push(machine.parse::<i64>().unwrap_or_default().into());
-    // Writing to a String cannot fail.
-    let _ = write!(
-        conditions,
-        " OR s.number < (SELECT l.number FROM sessions l WHERE l.session_id = ${} AND l.machine = ${}))",
-        given.len() - 1,
-        given.len()
-    );
 }
 
 pub(super) fn running(records: &TeamRecords) -> Answer<Vec<Running>> {

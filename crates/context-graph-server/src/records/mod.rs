@@ -3,6 +3,7 @@
 //! Session ids are unique only on their machine, so pages name a session `ID@MACHINE`. An id alone means the
 //! newest session with that id.
 
+mod conditions;
 mod entries;
 mod lists;
 mod search;

@@ -1,6 +1,5 @@
 //! Search in the text of records: from its letters to stretches of records, from those to entries.
 
-use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use context_graph_core::audit::Needle;
@@ -9,7 +8,8 @@ use context_graph_storage::store::Block;
 use context_graph_web::{Answer, Asked, Trouble};
 
 use super::TeamRecords;
-use super::entries::{Conditions, Scope, Span, literal, newest, select};
+use super::conditions::{Conditions, literal};
+use super::entries::{Scope, Span, newest, select};
 use crate::db::{Row, Value};
 use crate::{given, words};
 
@@ -103,7 +103,7 @@ fn candidates(
     needles: &[Needle],
     (behind, most): (Option<&Stretch>, usize),
 ) -> Answer<Vec<Stretch>> {
-    let mut conditions = Conditions { sql: records.visible("w"), given: records.whose() };
+    let mut conditions = Conditions::visible(records, "w");
     let names = asked.session.iter().map(|name| name.rsplit_once('@').map_or(name.as_str(), |(id, _)| id));
     let names: Vec<Value> = names.map(|id| Value::from(format!("{}%", literal(id)))).collect();
     conditions.any(
@@ -122,16 +122,8 @@ fn candidates(
         conditions.and("w.first_ms <= $?", until_ms.into());
     }
     if let Some(behind) = behind {
-        conditions.and("w.last_ms <= $?", behind.last_ms.into());
-        let [session, first] = [behind.session.into(), behind.first.into()];
-        conditions.given.extend([Value::from(behind.last_ms), session, first]);
-        let at = conditions.given.len();
-        let (last_ms, session) = (at - 2, at - 1);
-        // Writing to a String cannot fail.
-        let _ = write!(
-            conditions.sql,
-            " AND (w.last_ms, w.session, w.first_seq) < (${last_ms}, ${session}, ${at})"
-        );
+        let place = [Value::from(behind.last_ms), behind.session.into(), behind.first.into()];
+        conditions.and_each("(w.last_ms, w.session, w.first_seq) < ($?, $?, $?)", place);
     }
     let sql = format!(
         "SELECT w.session, w.born, w.first_seq, w.last_seq, w.last_ms FROM words w WHERE {}

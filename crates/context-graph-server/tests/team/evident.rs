@@ -1,9 +1,10 @@
 //! Each record is stored once, and every change is noticed.
 
 use context_graph_server::members::Role;
+use context_graph_web::{Asked, Records as _, Verification};
 
 use crate::machine::{Machine, link, why};
-use crate::{Team, serve};
+use crate::{Team, pages, serve};
 
 pub(crate) fn once(team: &Team) {
     let ada = Machine::join(team, "ada", Role::Member);
@@ -103,4 +104,32 @@ pub(crate) fn forgotten(team: &Team) {
     assert_eq!(ada.forget("s", 1).unwrap(), 0);
     assert!(ada.client().push(&ada.made("s", 2, (1, 5), "")).is_ok(), "a new beginning is another session");
     assert_eq!(team.count("SELECT count(*) FROM sessions"), 2);
+}
+
+/// What docs/team.md says about retention, while the server runs: all tables of a month dropped, and its sessions deleted.
+pub(crate) fn retention(team: &Team) {
+    let ada = Machine::join(team, "ada", Role::Admin);
+    let months = |sql: &str| team.count(sql);
+    // September 2026, and by a later beginning October.
+    ada.push("old", (1, 30)).unwrap();
+    let mut late = ada.made("new", 1, (1, 30), "");
+    late.about.started_ms = 1_791_500_000_000;
+    ada.client().push(&late).unwrap();
+    let partitions =
+        "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname LIKE '%!_2026!_09' ESCAPE '!'";
+    assert_eq!(months(partitions), 8);
+    let tables = ["blocks", "calls", "decisions", "events", "files", "injections", "turns", "words"];
+    let mut drop: String = tables.map(|table| format!("DROP TABLE {table}_2026_09;")).concat();
+    // The first of October.
+    drop.push_str("DELETE FROM sessions WHERE born < 1790812800000");
+    team.pool.with(|connection| connection.batch(&drop)).unwrap();
+    let all = pages::everything(team);
+    assert!(matches!(all.verification(true).unwrap(), Verification::Holds { records: 30, sessions: 1, .. }));
+    assert_eq!(all.entries(&Asked::default(), 100).unwrap().items.len(), 16);
+    assert_eq!(all.files(0).unwrap().iter().map(|file| file.calls).sum::<u64>(), 15);
+    // A machine that was away pushes a session of that month: the server knew the partition, and it is gone.
+    assert_eq!(ada.push("older", (1, 30)).unwrap(), 30);
+    assert_eq!(ada.push("old", (1, 40)).unwrap(), 40, "and what was dropped can come back");
+    assert_eq!(months(partitions), 8);
+    assert_eq!(months("SELECT count(*) FROM events"), 100);
 }

@@ -119,6 +119,10 @@ fn main() {
         Ok(())
     });
     trials.push(trial.with_ignored_flag(cluster.is_none()));
+    let retention = move || run(cluster, evident::retention);
+    let trial =
+        Trial::test("postgresql: a month that was dropped is gone, and the server goes on", retention);
+    trials.push(trial.with_ignored_flag(cluster.is_none()));
     for (name, scenario) in faults::SCENARIOS.into_iter().chain([pages::PLANS]) {
         let trial = Trial::test(format!("postgresql: {name}"), move || {
             scenario();

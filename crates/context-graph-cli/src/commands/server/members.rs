@@ -133,8 +133,8 @@ pub(super) fn run(command: Option<&MembersCommands>, pool: &Pool) -> Outcome {
     match command {
         None => list(pool),
         Some(MembersCommands::Token { name, team, days }) => {
-            let token =
-                members::browser_token(pool, team, name, days * DAY_MS, clock::now_ms()).map_err(db_failure)?;
+            let token = members::browser_token(pool, team, name, days * DAY_MS, clock::now_ms())
+                .map_err(db_failure)?;
             table::print_lines([token.ok_or_else(|| no_member(name))?])?;
             // Beside it, so that a script reads the token alone.
             terminal::note("paste it on the server's first page, which asks for it; it is shown only now\n");

@@ -81,7 +81,7 @@ pub(crate) struct RunArgs {
     behind_proxy: bool,
 }
 
-/// Make the tables
+/// Make the tables, or bring them to this version
 #[derive(Debug, Args)]
 pub(crate) struct MigrateArgs {
     /// Do not partition tables by month: for engines that speak PostgreSQL without its partitions
@@ -123,12 +123,16 @@ pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
 /// What went wrong with the database, and what to do about it.
 pub(super) fn db_failure(error: DbError) -> Failure {
     match error {
-        DbError::Away(_) => failure(error).with_next_step(
-            "does it run, and is `--database` its address? `context-graph server check` tries again",
-        ),
+        // The code of a database that does not exist.
+        DbError::Away(what) if what.contains("3D000") => {
+            failure(what).with_next_step("`createdb NAME` makes it")
+        }
+        DbError::Away(_) => {
+            failure(error).with_next_step("is it the right one, and does it run? `server check` tries again")
+        }
         DbError::NoTable(_) => no_tables("the database"),
         DbError::Conflict(_) => failure(error).with_next_step("try again"),
-        DbError::Refused(_) => failure(error),
+        DbError::NoPartition(_) | DbError::Refused(_) => failure(error),
     }
 }
 
