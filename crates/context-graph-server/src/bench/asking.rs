@@ -80,7 +80,7 @@ pub fn ask(pool: &Pool, times: usize, now_ms: fn() -> i64) -> Result<Vec<Asked>,
         machine: None,
         public_key: Vec::new(),
     };
-    let records = TeamRecords::new(pool.clone(), guest, now_ms);
+    let records = TeamRecords::new(pool.clone(), guest, now_ms).unnoted();
     let mut asked = Vec::new();
     for (what, question) in QUESTIONS {
         let mut took = Vec::with_capacity(times);

@@ -124,11 +124,16 @@ pub(super) fn select(
         if let Some(scope) = scope {
             conditions.of_records(scope, is_call);
         }
-        let most = conditions.name(Value::from(wanted as u64));
-        let columns = if is_call { CALL } else { EVENT };
+        // Of a few records all are read and sorted here; asked to sort, the database would go through all calls by time.
+        let newest_first = if scope.is_some() {
+            String::new()
+        } else {
+            let most = conditions.name(Value::from(wanted as u64));
+            format!("ORDER BY x.at_ms DESC, x.session DESC, x.seq DESC LIMIT {most}")
+        };
         let sql = format!(
-            "SELECT {columns} FROM {table} x JOIN sessions s ON s.number = x.session WHERE {}
-             ORDER BY x.at_ms DESC, x.session DESC, x.seq DESC LIMIT {most}",
+            "SELECT {} FROM {table} x JOIN sessions s ON s.number = x.session WHERE {} {newest_first}",
+            if is_call { CALL } else { EVENT },
             conditions.sql
         );
         rows.extend(records.ask(|connection| connection.query(&sql, &conditions.given))?);
@@ -227,16 +232,16 @@ impl Conditions {
     }
 
     fn of_records(&mut self, scope: &Scope<'_>, is_call: bool) {
-        self.and("x.session = $?", scope.session.into());
-        self.and("x.born = $?", scope.born.into());
+        let (session, born) = (self.name(scope.session.into()), self.name(scope.born.into()));
+        let own = |table: &str| {
+            format!("{table}.tenant = $1 AND {table}.session = {session} AND {table}.born = {born}")
+        };
         let marks = vec!["$?"; scope.seqs.len()].join(", ");
         let condition = if is_call {
-            format!(
-                "x.place = 0 AND x.seq IN (SELECT y.call FROM events y WHERE y.tenant = x.tenant
-                 AND y.session = x.session AND y.born = x.born AND y.seq IN ({marks}))"
-            )
+            let calls = format!("SELECT y.call FROM events y WHERE {} AND y.seq IN ({marks})", own("y"));
+            format!("{} AND x.place = 0 AND x.seq IN ({calls})", own("x"))
         } else {
-            format!("x.seq IN ({marks})")
+            format!("{} AND x.seq IN ({marks})", own("x"))
         };
         self.and_each(&condition, scope.seqs.iter().map(|seq| Value::from(*seq)));
     }

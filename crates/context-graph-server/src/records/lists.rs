@@ -14,8 +14,10 @@ use crate::db::{Row, Value};
 use crate::given;
 use crate::members::Role;
 
-/// Most calls that a page reads.
-const MOST_CALLS: i64 = 50_000;
+/// Calls are counted one by one up to here; where there are more, by their sessions.
+const MOST_CALLS: i64 = 20_000;
+/// Rules are counted in this many of the newest calls with each verdict.
+const RULE_CALLS: i64 = 2000;
 /// A session without events for this long is over.
 const RUNS_FOR_MS: i64 = 3_600_000;
 /// Hooks are counted in this many of the newest sessions.
@@ -195,18 +197,32 @@ pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
     })
 }
 
-/// Counts calls in stretches of time. What is divided has no remainder: not every engine divides whole numbers to a whole one.
+/// Counts calls in stretches of time: each at its own time or, where there are too many, all of a session at its last event.
 pub(super) fn activity(records: &TeamRecords, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity> {
     let mut given = records.whose();
     given.extend([since_ms, step_ms.max(1), MOST_CALLS].map(Value::from));
+    // What is divided has no remainder: not every engine divides whole numbers to a whole one.
+    let bin = |at: &str| format!("CAST((({at} - $3) - ({at} - $3) % $4) / $4 AS BIGINT)");
     let sql = format!(
-        "SELECT CAST(((x.at_ms - $3) - (x.at_ms - $3) % $4) / $4 AS BIGINT), count(*), CAST(sum(CASE WHEN x.outcome = 'failure' THEN 1 ELSE 0 END) AS BIGINT),
+        "SELECT {}, count(*), CAST(sum(CASE WHEN x.outcome = 'failure' THEN 1 ELSE 0 END) AS BIGINT),
             CAST(sum(CASE WHEN x.outcome = 'denied' THEN 1 ELSE 0 END) AS BIGINT)
          FROM (SELECT c.at_ms, c.outcome FROM calls c WHERE {} AND c.at_ms >= $3 ORDER BY c.at_ms DESC LIMIT $5) x GROUP BY 1",
+        bin("x.at_ms"),
         records.visible("c")
     );
+    let mut rows = records.ask(|connection| connection.query(&sql, &given))?;
+    if rows.iter().map(|row| row.int(1)).sum::<i64>() >= MOST_CALLS {
+        given.truncate(4);
+        let sql = format!(
+            "SELECT {}, CAST(sum(s.calls) AS BIGINT), CAST(sum(s.failures) AS BIGINT), CAST(sum(s.stops) AS BIGINT)
+             FROM sessions s WHERE {} AND s.updated_ms >= $3 GROUP BY 1",
+            bin("s.updated_ms"),
+            records.visible("s")
+        );
+        rows = records.ask(|connection| connection.query(&sql, &given))?;
+    }
     let mut all = vec![Bin::default(); bins];
-    for row in records.ask(|connection| connection.query(&sql, &given))? {
+    for row in rows {
         if let Some(bin) = usize::try_from(row.int(0)).ok().and_then(|at| all.get_mut(at)) {
             *bin = Bin { calls: row.count(1), failures: row.count(2), stops: row.count(3) };
         }
@@ -242,7 +258,7 @@ pub(super) fn injections(records: &TeamRecords, limit: usize) -> Answer<Vec<Inje
 
 pub(super) fn rules(records: &TeamRecords, since_ms: i64) -> Answer<Vec<RuleLine>> {
     let mut given = records.whose();
-    given.extend([since_ms, MOST_CALLS].map(Value::from));
+    given.extend([since_ms, RULE_CALLS].map(Value::from));
     let newest = ["halt", "deny", "block", "ask"].map(|verdict| {
         format!(
             "SELECT * FROM (SELECT c.tenant, c.session, c.born, c.seq, c.place, c.at_ms, c.verdict FROM calls c

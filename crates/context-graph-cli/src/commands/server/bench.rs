@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use clap::Args;
-use context_graph_server::bench::{self, Load};
+use context_graph_server::bench::{self, Asked, Load};
 use context_graph_server::db::Place;
 use context_graph_server::schema;
 use serde_json::json;
@@ -22,7 +22,7 @@ use crate::{Environment, clock, table};
 /// removes everything afterwards.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  createdb bench\n  context-graph server --database postgres://localhost/bench bench --records 1000000 --sessions 1000"
+    after_help = "Example:\n  createdb bench\n  context-graph server --database postgres://localhost/bench bench --records 1000000 --sessions 1000\n  context-graph server --database @/etc/context-graph/database bench --pages-only"
 )]
 pub(crate) struct BenchArgs {
     /// How many records
@@ -44,6 +44,10 @@ pub(crate) struct BenchArgs {
     /// How often each question of the pages is asked afterwards
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(0..=10_000))]
     ask: u16,
+
+    /// Only ask what pages ask, of the records that are there
+    #[arg(long, conflicts_with_all = ["records", "sessions", "machines", "pushers", "scratch", "keep"])]
+    pages_only: bool,
 
     /// Where the pushes and rows are put meanwhile [default: the folder for temporary files]
     #[arg(long, value_name = "DIR")]
@@ -99,6 +103,15 @@ pub(super) fn run(args: &BenchArgs, database: &DatabaseArgs, environment: &Envir
         return Err(Failure::usage("the comparison is with PostgreSQL's COPY")
             .with_next_step("--database postgres://…"));
     }
+    if args.pages_only {
+        super::ready(&pool)?;
+        let asked = bench::ask(&pool, usize::from(args.ask), clock::now_ms).map_err(db_failure)?;
+        return if args.json {
+            table::print_json(&json!({ "pages": pages(&asked) }))
+        } else {
+            table::print_lines(lines(&asked))
+        };
+    }
     if pool.with(schema::found).map_err(db_failure)? != schema::Found::Nothing {
         return Err(Failure::usage("the database has tables of a team already")
             .with_next_step("make an empty one: `createdb bench`"));
@@ -127,18 +140,13 @@ pub(super) fn run(args: &BenchArgs, database: &DatabaseArgs, environment: &Envir
     let rate = |count: u64, took: std::time::Duration| count as f64 / took.as_secs_f64();
     let (push_rate, copy_rate) = (rate(copied.rows, pushed), rate(copied.rows, copied.took));
     let ratio = push_rate / copy_rate;
-    let ms = |took: std::time::Duration| took.as_secs_f64() * 1000.0;
     if args.json {
-        let pages: Vec<_> = asked
-            .iter()
-            .map(|asked| json!({"what": asked.what, "p50_ms": ms(asked.p50), "p95_ms": ms(asked.p95)}))
-            .collect();
         return table::print_json(&json!({
             "records": records, "rows": copied.rows, "push_seconds": pushed.as_secs_f64(),
             "copy_seconds": copied.took.as_secs_f64(), "records_per_second": rate(records, pushed),
             "rows_per_second": push_rate, "copy_rows_per_second": copy_rate, "ratio": ratio,
             "server_peak_bytes": peak, "bytes": copied.bytes, "bytes_per_record": copied.bytes / records.max(1),
-            "pages": pages,
+            "pages": pages(&asked),
         }));
     }
     let peak = peak.map_or_else(|| "not known".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
@@ -159,10 +167,23 @@ pub(super) fn run(args: &BenchArgs, database: &DatabaseArgs, environment: &Envir
             copied.bytes / records.max(1)
         ),
     ];
-    lines.extend(
-        asked
-            .iter()
-            .map(|asked| format!("{}: p50 {:.1} ms, p95 {:.1} ms", asked.what, ms(asked.p50), ms(asked.p95))),
-    );
+    lines.extend(self::lines(&asked));
     table::print_lines(lines)
+}
+
+fn ms(took: std::time::Duration) -> f64 {
+    took.as_secs_f64() * 1000.0
+}
+
+/// How long each question took, for `--json`.
+fn pages(asked: &[Asked]) -> Vec<serde_json::Value> {
+    let told = |asked: &Asked| json!({"what": asked.what, "p50_ms": ms(asked.p50), "p95_ms": ms(asked.p95)});
+    asked.iter().map(told).collect()
+}
+
+/// The same in lines.
+fn lines(asked: &[Asked]) -> Vec<String> {
+    let told =
+        |asked: &Asked| format!("{}: p50 {:.1} ms, p95 {:.1} ms", asked.what, ms(asked.p50), ms(asked.p95));
+    asked.iter().map(told).collect()
 }
