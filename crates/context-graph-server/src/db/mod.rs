@@ -194,8 +194,8 @@ pub trait Connection: Send {
     /// Whether there is an index for `@>` on small numbers.
     fn finds_letters(&self) -> bool;
 
-    /// Runs a query with a condition on them.
-    fn query_letters(&mut self, sql: &str, given: &[Value]) -> Result<Vec<Row>> {
+    /// Runs a query that must go from few rows to others by their keys, or by letters.
+    fn query_by_index(&mut self, sql: &str, given: &[Value]) -> Result<Vec<Row>> {
         self.query(sql, given)
     }
 

@@ -241,7 +241,7 @@ pub(super) fn injections(records: &TeamRecords, limit: usize) -> Answer<Vec<Inje
          ORDER BY e.at_ms DESC LIMIT $3",
         records.visible("s")
     );
-    let rows = records.ask(|connection| connection.query(&sql, &given))?;
+    let rows = records.ask(|connection| connection.query_by_index(&sql, &given))?;
     let told = |row: &Row| Injection {
         session_id: format!("{}@{}", row.text(0), row.int(1)),
         seq: row.count(2),
@@ -274,7 +274,7 @@ pub(super) fn rules(records: &TeamRecords, since_ms: i64) -> Answer<Vec<RuleLine
          GROUP BY 1, 2 ORDER BY 3 DESC, 1 LIMIT 200",
         newest.join(" UNION ALL ")
     );
-    let rows = records.ask(|connection| connection.query(&sql, &given))?;
+    let rows = records.ask(|connection| connection.query_by_index(&sql, &given))?;
     let told = |row: &Row| RuleLine {
         rule: row.text(0).to_owned(),
         verdict: row.text(1).to_owned(),
@@ -297,7 +297,7 @@ pub(super) fn files(records: &TeamRecords, since_ms: i64) -> Answer<Vec<FileLine
          GROUP BY f.path ORDER BY 2 DESC, 1 LIMIT 500",
         records.visible("c")
     );
-    let rows = records.ask(|connection| connection.query(&sql, &given))?;
+    let rows = records.ask(|connection| connection.query_by_index(&sql, &given))?;
     let told = |row: &Row| FileLine {
         path: row.text(0).into(),
         calls: row.count(1),
@@ -318,7 +318,7 @@ pub(super) fn hook_costs(records: &TeamRecords) -> Answer<Vec<HookCost>> {
         records.visible("s")
     );
     let mut by_event: std::collections::BTreeMap<String, Vec<u64>> = std::collections::BTreeMap::new();
-    for row in records.ask(|connection| connection.query(&sql, &given))? {
+    for row in records.ask(|connection| connection.query_by_index(&sql, &given))? {
         by_event.entry(row.text(0).to_owned()).or_default().push(row.count(1));
     }
     let cost = |(event, mut took): (String, Vec<u64>)| {

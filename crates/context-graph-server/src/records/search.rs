@@ -130,7 +130,7 @@ fn candidates(
          ORDER BY w.last_ms DESC, w.session DESC, w.first_seq DESC LIMIT {most}",
         conditions.sql
     );
-    let rows = records.ask(|connection| connection.query_letters(&sql, &conditions.given))?;
+    let rows = records.ask(|connection| connection.query_by_index(&sql, &conditions.given))?;
     let told = |row: &Row| Stretch {
         session: row.int(0),
         born: row.int(1),
