@@ -201,6 +201,11 @@ fn file_name(path: &str) -> &str {
 fn shell_words(line: &str) -> Option<Vec<String>> {
     const PROJECT: [&str; 3] = [PROJECT_FOLDER, "$CLAUDE_PROJECT_DIR", "$env:CLAUDE_PROJECT_DIR"];
     let line = PROJECT.iter().fold(line.to_owned(), |line, name| line.replace(name, "."));
+    // An assignment before the program: the shell runs the word behind it.
+    let first = line.trim_start().split([' ', '\t', '\'', '"']).next().unwrap_or("");
+    if first.split_once('=').is_some_and(|(name, _)| !name.contains(['/', '\\'])) {
+        return None;
+    }
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -217,6 +222,8 @@ fn shell_words(line: &str) -> Option<Vec<String>> {
                 chars.next();
                 word.get_or_insert_default().push('\'');
             }
+            // A shell drops it, unless this is a path of Windows, where it stays.
+            (None, '\\') if !word.as_deref().is_some_and(is_full_path) => return None,
             (None, ' ' | '\t') => words.extend(word.take()),
             (None, c) if "|&;<>()$`*?[]{}#!\n\r".contains(c) => return None,
             (_, c) => word.get_or_insert_default().push(c),

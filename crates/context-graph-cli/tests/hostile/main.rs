@@ -2,9 +2,11 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod agents;
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
+mod doctor;
 mod evidence;
 mod home;
 mod keys;

@@ -1,5 +1,6 @@
-//! Do the hooks really run, and what do they cost? Each is started exactly as the settings say, with a test
-//! event, in a temporary folder, so that no session of the user is touched.
+//! Do the hooks really run, and what do they cost? Each is started as the settings say, with a test event, in a
+//! temporary folder, so that no session of the user is touched. What a project's settings name is started by
+//! its words and never by a shell.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,6 +13,7 @@ use context_graph_storage::paths::STATE_FOLDER;
 use serde_json::Value;
 
 use super::finding::Finding;
+use super::permit::Permit;
 use super::sources::Ours;
 use super::{Patient, listed, permit, sample};
 use crate::Environment;
@@ -53,9 +55,17 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         if event == EventName::WorktreeCreate || tried.contains(&(&hook.event, &hook.words)) {
             continue;
         }
-        if !permit::may_run(patient, hook) {
-            withheld.push(hook.event.clone());
-            continue;
+        match permit::permit(patient, hook) {
+            Permit::Withheld => {
+                withheld.push(hook.event.clone());
+                continue;
+            }
+            Permit::Missing => {
+                let trouble = "cannot be started: its program is not there";
+                failures.entry(trouble.to_owned()).or_default().push(hook.event.clone());
+                continue;
+            }
+            Permit::AsWritten | Permit::Words(_) => {}
         }
         tried.push((&hook.event, &hook.words));
         // The machine may be busy just now, so a failed hook gets a second try.
@@ -125,7 +135,7 @@ fn not_tried(withheld: &[String]) -> Option<Finding> {
 
 /// Starts a hook as the client does.
 fn ask(patient: &Patient, hook: &Ours<'_>, event: &Value, folder: &Path) -> Result<Reply, String> {
-    let mut command = command(patient, hook);
+    let mut command = command(patient, hook).ok_or_else(|| "was not tried".to_owned())?;
     command.current_dir(folder).env("CLAUDE_PROJECT_DIR", folder).env_remove("CONTEXT_GRAPH_DB_PATH");
     let timeout = hook.entry.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0);
     let timeout =
@@ -138,17 +148,26 @@ fn ask(patient: &Patient, hook: &Ours<'_>, event: &Value, folder: &Path) -> Resu
     }
 }
 
-fn command(patient: &Patient, hook: &Ours<'_>) -> Command {
+fn command(patient: &Patient, hook: &Ours<'_>) -> Option<Command> {
+    match permit::permit(patient, hook) {
+        Permit::AsWritten => {}
+        Permit::Words(words) => {
+            let mut command = Command::new(words.first()?);
+            command.args(&words[1..]);
+            return Some(command);
+        }
+        Permit::Missing | Permit::Withheld => return None,
+    }
     let text = |key: &str| hook.entry.get(key).and_then(Value::as_str).unwrap_or("");
     let expanded = |text: &str| patient.expand(text, hook);
     if let Some(args) = hook.entry.get("args").and_then(Value::as_array) {
         let mut command = Command::new(expanded(text("command")));
         command.args(args.iter().filter_map(Value::as_str).map(expanded));
-        return command;
+        return Some(command);
     }
     // The shell replaces this variable. Here it must still mean the project that the settings belong to.
     let root = patient.root.to_string_lossy();
-    process::shell(&expanded(text("command")).replace("$CLAUDE_PROJECT_DIR", &root))
+    Some(process::shell(&expanded(text("command")).replace("$CLAUDE_PROJECT_DIR", &root)))
 }
 
 /// Whether the client can use the answer, and the answer comes from us.

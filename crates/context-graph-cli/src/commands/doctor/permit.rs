@@ -2,11 +2,10 @@
 //! name, only this program itself is run, directly or by an unchanged generated script. Hooks registered by
 //! the user or the administrator may always run.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use context_graph_settings::behind_check;
 use context_graph_storage::safe_open::read_regular;
-use serde_json::Value;
 
 use super::Patient;
 use super::sources::{Layer, Ours, Source};
@@ -26,30 +25,61 @@ pub(super) fn is_the_users(source: &Source) -> bool {
     matches!(source.layer, Layer::File(Scope::User) | Layer::Managed)
 }
 
-/// Whether a hook may be run.
-pub(super) fn may_run(patient: &Patient, hook: &Ours<'_>) -> bool {
+/// How a hook may be run.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Permit {
+    /// As the settings say.
+    AsWritten,
+    /// By these words, without a shell: it could read the line in another way than we did.
+    Words(Vec<OsString>),
+    /// The program is not there.
+    Missing,
+    /// Not at all.
+    Withheld,
+}
+
+/// How a hook may be run.
+pub(super) fn permit(patient: &Patient, hook: &Ours<'_>) -> Permit {
     if is_the_users(hook.source) {
-        return true;
+        return Permit::AsWritten;
     }
-    let Some(path) = hook.words.first().and_then(|program| patient.resolve(program, hook)) else {
-        // Nothing there, so nothing would be run.
-        return true;
-    };
-    let command = behind_check(hook.entry.get("command").and_then(Value::as_str).unwrap_or(""));
-    let is_plain =
-        hook.entry.get("args").is_some() || !command.contains([';', '&', '|', '<', '>', '`', '(', '\n']);
-    if !is_plain {
-        return false;
-    }
+    let Some(program) = hook.words.first() else { return Permit::Withheld };
+    let Some(path) = patient.resolve(program, hook) else { return Permit::Missing };
     if hook.is_direct() {
-        return is_this_program(&path) && only_answers(&hook.words);
+        let is_ours = is_this_program(&path) && only_answers(&hook.words);
+        let words = || [path.into_os_string()].into_iter().chain(hook.words[1..].iter().map(OsString::from));
+        return if is_ours { Permit::Words(words().collect()) } else { Permit::Withheld };
     }
     let shared = patient.resolve(SHARED_NAME, hook).is_some_and(|path| is_this_program(&path));
     let own = crate::commands::binary_path().unwrap_or_default();
     let programs: Vec<&str> =
         [Some(own.as_str()), shared.then_some(SHARED_NAME)].into_iter().flatten().collect();
-    let text = script(patient, hook, &path).and_then(|path| read_regular(&path, MAX_SCRIPT_BYTES).ok());
-    text.and_then(|text| String::from_utf8(text).ok()).is_some_and(|text| is_verbatim(&text, &programs))
+    let (before, script) = match hook.words.as_slice() {
+        [_] => (Vec::new(), Some(path)),
+        [_, flags @ .., script] if is_from_the_path(patient, program, &path) => {
+            let flags = flags.iter().map(OsString::from);
+            ([path.into_os_string()].into_iter().chain(flags).collect(), patient.resolve(script, hook))
+        }
+        _ => return Permit::Withheld,
+    };
+    let is_generated = |script: &PathBuf| {
+        let text = read_regular(script, MAX_SCRIPT_BYTES).ok().and_then(|text| String::from_utf8(text).ok());
+        text.is_some_and(|text| is_verbatim(&text, &programs))
+    };
+    match script.filter(is_generated) {
+        Some(script) => Permit::Words(before.into_iter().chain([script.into_os_string()]).collect()),
+        None => Permit::Withheld,
+    }
+}
+
+/// Whether an interpreter is the system's and none that the project brings under the same name.
+fn is_from_the_path(patient: &Patient, name: &str, path: &Path) -> bool {
+    let is_bare = !name.contains(['/', '\\'])
+        || ["/bin/", "/usr/bin/"]
+            .iter()
+            .any(|folder| name.strip_prefix(folder).is_some_and(|name| !name.contains('/')));
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    is_bare && real(path).is_some_and(|path| real(&patient.root).is_some_and(|root| !path.starts_with(root)))
 }
 
 /// Whether our command only answers an event. With another verb or another place for state, the project could
@@ -60,15 +90,6 @@ fn only_answers(words: &[String]) -> bool {
             hooks == "hooks" && VERBS.contains(&verb.as_str()) && flags.iter().all(|flag| flag == "--stdin")
         }
         _ => false,
-    }
-}
-
-/// The script of a hook: the program itself, or the interpreter's argument.
-fn script(patient: &Patient, hook: &Ours<'_>, program: &Path) -> Option<PathBuf> {
-    match hook.words.as_slice() {
-        [_] => Some(program.to_path_buf()),
-        [_, .., script] => patient.resolve(script, hook),
-        [] => None,
     }
 }
 
