@@ -8,6 +8,7 @@ mod terminal;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use context_graph_policy::NamedPlaces;
 use context_graph_settings::{AgentClient, UserFile};
 use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::sessions::Sessions;
@@ -86,6 +87,18 @@ impl Environment {
     pub fn client_folder(&self) -> PathBuf {
         let named = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty());
         named.map_or_else(|| self.home.join(".claude"), |named| self.current_dir.join(named))
+    }
+
+    /// The folders of ours and of the client that variables name, for the guard.
+    #[expect(clippy::disallowed_methods, reason = "this is the place")]
+    pub(crate) fn named_places(&self) -> NamedPlaces {
+        let text = |path: PathBuf| real_place(&path).to_string_lossy().into_owned();
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        NamedPlaces {
+            client: set("CLAUDE_CONFIG_DIR").then(|| text(self.client_folder())),
+            state: self.db_path.is_some().then(|| self.state_place(None).ok().map(text)).flatten(),
+            own: set("XDG_CONFIG_HOME").then(|| text(self.config_home.join("context-graph"))),
+        }
     }
 
     /// Where another agent keeps its user's settings.
@@ -191,9 +204,10 @@ impl Environment {
         }
         // A hook has no time to resolve two whole paths. It does so only if somebody named another place.
         let is_usual = self.config_home.parent() == Some(&self.home);
-        if (!is_usual || self.lies_within(&path, root)) && self.is_brought(&path) {
+        let is_near = || self.lies_within(&path, root) || is_in_repository(&self.home);
+        if (!is_usual || is_near()) && self.is_brought(&path) {
             return refuse(
-                "it is inside of the project, or of the repository that the project is in",
+                "it is inside of the project, or of a repository",
                 "set XDG_CONFIG_HOME to a folder outside",
             );
         }
@@ -204,8 +218,8 @@ impl Environment {
         Ok(self.user.get_or_init(|| UserFolder::new(path).with_objections(objections)))
     }
 
-    /// Whether a folder that seems to be the user's may come from a checkout: it lies in the project, or in a
-    /// repository around the project. The folder in the account's own home is always the user's: some people
+    /// Whether a folder that seems to be the user's may come from a checkout: it lies in the project, or in any
+    /// repository, which the settings of another checkout could name. The folder in the account's own home is always the user's: some people
     /// work in their home, and some keep it in a repository.
     pub(crate) fn is_brought(&self, folder: &Path) -> bool {
         let real = real_place(folder);
@@ -213,7 +227,8 @@ impl Environment {
             let ours = home_of_the_account().map(|home| home.join(".config").join("context-graph"));
             ours.is_some_and(|ours| real.starts_with(real_place(&ours)))
         };
-        self.lies_within(&real, &real_place(self.project_root())) && !is_the_accounts()
+        (is_in_repository(&real) || self.lies_within(&real, &real_place(self.project_root())))
+            && !is_the_accounts()
     }
 
     /// The same, by names only: links are not followed.
@@ -259,6 +274,11 @@ fn machine() -> String {
     #[cfg(not(unix))]
     let name = variable("COMPUTERNAME").unwrap_or_default().into_bytes();
     blake3::hash(&name).to_hex()[..8].to_owned()
+}
+
+/// Whether a folder or one above it is a repository.
+fn is_in_repository(folder: &Path) -> bool {
+    folder.ancestors().any(|above| above.join(".git").symlink_metadata().is_ok())
 }
 
 /// The real path of something that exists or will be created.

@@ -73,6 +73,7 @@ pub(crate) fn of_team(environment: &Environment, team: &TeamPolicy) -> Rules {
         home: text(&environment.home),
         project: text(environment.project_root()),
         cwd: text(&environment.current_dir),
+        named: environment.named_places(),
     };
     let sources = Sources {
         team: Some(team.source()),
@@ -104,6 +105,7 @@ fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing,
             home: text(&environment.home),
             project: text(files.root()),
             cwd: text(&environment.current_dir),
+            named: environment.named_places(),
         },
     };
     Rules::new(sources, &Process)

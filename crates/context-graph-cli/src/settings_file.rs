@@ -161,22 +161,34 @@ impl SettingsFile {
             Ok(real) => real,
             // A dangling link must not create a file.
             Err(error) if error.kind() == io::ErrorKind::NotFound && !self.path.is_symlink() => {
-                let folder = self.path.parent().unwrap_or(&self.path);
-                match std::fs::canonicalize(folder) {
-                    Ok(folder) => folder.join(self.path.file_name().unwrap_or_default()),
-                    Err(_) if folder.is_symlink() => return Err(self.leads_elsewhere(folder)),
-                    Err(_) => return Ok(self.path.clone()),
-                }
+                self.real_place()?
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(self.leads_elsewhere(&self.path));
             }
             Err(error) => return Err(self.failed("read", &error)),
         };
-        let is_linked = self.path.is_symlink() || self.path.parent().is_some_and(Path::is_symlink);
+        // Elsewhere, in a folder that the user's own variable names, links on the way are the user's.
+        let way = if self.path.starts_with(&self.fence) { usize::MAX } else { 2 };
+        let is_linked = self.path.ancestors().take_while(|folder| *folder != self.fence).take(way);
+        let is_linked = is_linked.into_iter().any(Path::is_symlink);
         let fence = std::fs::canonicalize(&self.fence).unwrap_or_else(|_| self.fence.clone());
         let is_own = real.starts_with(&fence) && (!real.exists() || safe_open::is_ours(&real));
         if is_linked && !is_own { Err(self.leads_elsewhere(&real)) } else { Ok(real) }
+    }
+
+    /// The place of a file that is not there: below the nearest folder that is, with links resolved.
+    fn real_place(&self) -> Result<PathBuf, Failure> {
+        for folder in self.path.ancestors().skip(1) {
+            match std::fs::canonicalize(folder) {
+                Ok(real) => {
+                    return Ok(real.join(self.path.strip_prefix(folder).unwrap_or(&self.path)));
+                }
+                Err(_) if folder.is_symlink() => return Err(self.leads_elsewhere(folder)),
+                Err(_) => {}
+            }
+        }
+        Ok(self.path.clone())
     }
 
     fn leads_elsewhere(&self, to: &Path) -> Failure {
@@ -267,10 +279,24 @@ fn tag(seal: &Seal, name: &str, text: &str) -> String {
 /// Upper limit for settings.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
+/// Creates a folder and those above it. Whatever the umask says, others cannot write to a new one: they could replace
+/// the hooks in it.
+fn create_folders(folder: &Path) -> io::Result<()> {
+    let new: Vec<&Path> = folder.ancestors().take_while(|above| !above.exists()).collect();
+    std::fs::create_dir_all(folder)?;
+    #[cfg(unix)]
+    for folder in new.iter().rev().filter(|folder| !folder.as_os_str().is_empty()) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(folder)?.permissions().mode();
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode & !0o022))?;
+    }
+    Ok(())
+}
+
 /// Writes a temporary file beside the target and renames it, with the mode of the old file.
 fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
+    create_folders(folder)?;
     let old = std::fs::metadata(path).ok();
     if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));

@@ -35,7 +35,7 @@ use serde_json::Value;
 
 pub use config::{OnError, PolicyConfig};
 pub use decision::{Decision, Finding, Severity, Verdict};
-pub use effects::{Effects, FileSystem, InputError, ListedFileSystem, RealFileSystem};
+pub use effects::{Effects, FileSystem, InputError, ListedFileSystem, NamedPlaces, RealFileSystem};
 pub use reply::reply;
 
 /// The surroundings of a decision.

@@ -39,7 +39,7 @@ pub use diff::diff;
 pub use error::{Place, SettingsError, decode};
 pub use form::Nesting;
 pub use install::{install, install_where};
-pub use missing::{Missing, behind_check, missing_in};
+pub use missing::{Missing, missing_in};
 pub use ours::{Found, find_ours, find_ours_where};
 pub use plan::{HookEntry, OnFailure, Plan, PlannedHook, StatusLine};
 pub use undo::{Undo, UndoError};

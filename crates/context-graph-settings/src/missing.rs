@@ -69,7 +69,7 @@ pub(crate) fn missing_in_lines<'a>(mut lines: impl Iterator<Item = &'a str>) -> 
 }
 
 /// The part of a line that runs the program, if the rest is exactly our check; else the whole line.
-pub fn behind_check(line: &str) -> &str {
+pub(crate) fn behind_check(line: &str) -> &str {
     let behind = |missing: Missing, event| {
         line.strip_prefix(LOOK)?.strip_prefix(missing.otherwise(event).as_str())?.strip_prefix(RUN)
     };

@@ -52,6 +52,18 @@ fn a_configuration_folder_that_came_with_the_repository_loosens_nothing() {
         assert!(!cfg.join("context-graph/private").exists(), "{variables:?}");
         assert!(!home.join(".config/context-graph/private").exists(), "{variables:?}");
     }
+    // A folder in another repository may have come with that one.
+    let other = place.home().join("other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    for folder in ["cfg", ".config"] {
+        fs::create_dir_all(other.join(folder).join("context-graph")).unwrap();
+        fs::write(other.join(folder).join("context-graph/policy.toml"), LOOSE).unwrap();
+    }
+    for variables in [[("XDG_CONFIG_HOME", other.join("cfg"))], [("HOME", other.clone())]] {
+        let variables: Vec<(&str, &Path)> =
+            variables.iter().map(|(name, path)| (*name, path.as_path())).collect();
+        assert_eq!(decided(&place, &app, &variables), "deny", "{variables:?}");
+    }
     // A folder of the user outside the project does count.
     let own = place.home().join(".config/context-graph");
     fs::create_dir_all(&own).unwrap();

@@ -16,6 +16,17 @@ pub enum FileKind {
     Link(String),
 }
 
+/// Folders of ours and of the client that variables name in place of the usual ones.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NamedPlaces {
+    /// The client's, with the user's settings.
+    pub client: Option<String>,
+    /// The project's state.
+    pub state: Option<String>,
+    /// The user's own folder of ours.
+    pub own: Option<String>,
+}
+
 /// A file system as the guards see it. They read names and links; contents only of files that say which other
 /// files change.
 pub trait FileSystem {
@@ -33,6 +44,11 @@ pub trait FileSystem {
 
     /// The path of our own program, if it is known.
     fn program(&self) -> Option<String> {
+        None
+    }
+
+    /// Folders that variables name, if there are any.
+    fn named_places(&self) -> Option<&NamedPlaces> {
         None
     }
 
@@ -56,6 +72,7 @@ const MAX_KNOWN: usize = 256;
 #[derive(Debug, Default)]
 pub struct RealFileSystem {
     known: RefCell<Vec<(String, Option<FileKind>)>>,
+    named: Option<NamedPlaces>,
 }
 
 impl RealFileSystem {
@@ -63,9 +80,19 @@ impl RealFileSystem {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// The same, with folders that variables name.
+    #[must_use]
+    pub fn with_named_places(self, named: NamedPlaces) -> Self {
+        Self { named: (named != NamedPlaces::default()).then_some(named), ..self }
+    }
 }
 
 impl FileSystem for RealFileSystem {
+    fn named_places(&self) -> Option<&NamedPlaces> {
+        self.named.as_ref()
+    }
+
     fn kind(&self, path: &str) -> Option<FileKind> {
         let mut known = self.known.borrow_mut();
         if let Some((_, entry)) = known.iter().find(|(asked, _)| asked == path) {

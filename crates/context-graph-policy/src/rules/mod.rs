@@ -20,7 +20,7 @@ use crate::config::Action;
 use crate::rego::signals::{Signal, SignalOutcome};
 use crate::rego::{Limits, PolicyFile, PolicySet, RegoError};
 use crate::trust::Standing;
-use crate::{Context, Effects, Guards, PolicyConfig, RealFileSystem};
+use crate::{Context, Effects, Guards, NamedPlaces, PolicyConfig, RealFileSystem};
 
 pub use actions::actions_of;
 pub use decide::RulesDecision;
@@ -54,6 +54,8 @@ pub struct Folders {
     pub project: String,
     /// The working folder, for events without one.
     pub cwd: String,
+    /// Those that variables name in place of the usual ones.
+    pub named: NamedPlaces,
 }
 
 /// The policy of the user's team. It is to the user's file what the user's file is to a project's.
@@ -178,6 +180,7 @@ impl Rules {
             Some((team, _)) => PolicyConfig::merge_team(team, &user, &merged),
             None => merged,
         };
+        let named = folders.named.clone();
         Self {
             guards: Guards::new(merged),
             broken,
@@ -186,7 +189,7 @@ impl Rules {
             standing,
             withheld,
             folders,
-            fs: RealFileSystem::new(),
+            fs: RealFileSystem::new().with_named_places(named),
             host,
             caller: None,
         }
@@ -291,7 +294,7 @@ impl Rules {
     }
 
     fn context(&self) -> Context<'_> {
-        let Folders { home, project, cwd } = &self.folders;
+        let Folders { home, project, cwd, .. } = &self.folders;
         Context { home, project, cwd, fs: &self.fs }
     }
 }

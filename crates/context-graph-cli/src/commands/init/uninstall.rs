@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::heading::Heading;
 use super::{WhereArgs, agents, changes, done, existing_root, is_generated, own_folder, proceed};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::hooks::generate::is_verbatim;
 use crate::settings_file::{Scope, SettingsFile};
@@ -41,6 +41,9 @@ pub(crate) struct UninstallArgs {
 const MAX_SCRIPT: u64 = 64 * 1024;
 
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
+    if !args.place.dry_run {
+        refuse_to_agents("take the guard out")?;
+    }
     let environment = args.place.environment(environment);
     let root = existing_root(&environment)?;
     for client in args.place.others(&environment, agents::has_ours) {
