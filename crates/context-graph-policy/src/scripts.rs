@@ -8,7 +8,7 @@ use context_graph_events::told;
 use serde_json::Value;
 
 use crate::effects::{self, Effects, Script};
-use crate::{Context, Decision, Guards, Verdict, guards};
+use crate::{Context, Decision, Guards, Severity, Verdict, guards};
 
 /// How many bytes of a file are read.
 const MAX_SCRIPT: usize = 32 * 1024;
@@ -38,22 +38,61 @@ pub(crate) fn decide(
     let mut decision = Decision::none();
     for script in effects.scripts.iter().take(MAX_SCRIPTS) {
         let Some(text) = text_of(ctx, &script.path) else { continue };
-        decision = decision.join(judged(guards, ctx, script, &text, false));
+        let inside = effects_of(guards, ctx, script, &text);
+        // One that it runs in turn.
+        for inner in inside.scripts.iter().filter(|inner| inner.path != script.path).take(MAX_SCRIPTS) {
+            let Some(text) = text_of(ctx, &inner.path) else { continue };
+            let inside = effects_of(guards, ctx, inner, &text);
+            decision = decision.join(judged(guards, ctx, inner, &text, inside, false));
+        }
+        decision = decision.join(judged(guards, ctx, script, &text, inside, false));
     }
-    for (script, text) in written(tool, input) {
-        decision = decision.join(judged(guards, ctx, &script, text, true));
+    for (path, text) in written(tool, input).into_iter().chain(made(effects)) {
+        if let Some(script) = Script::at(path, text) {
+            let inside = effects_of(guards, ctx, &script, text);
+            decision = decision.join(judged(guards, ctx, &script, text, inside, true));
+        }
+        if brings_hooks(path, text) {
+            let reason = told!("`{}` would bring hooks that the client runs.", path);
+            let rule = "self-protection/client-settings";
+            decision = decision.join(Decision::of(Verdict::Ask, rule, reason, Severity::Critical));
+        }
     }
     decision
+}
+
+/// The texts that a command writes into files.
+fn made(effects: &Effects) -> impl Iterator<Item = (&str, &str)> {
+    let is_small = |(_, text): &&(String, String)| text.len() <= MAX_SCRIPT;
+    let made = effects.made.iter().filter(is_small).take(MAX_SCRIPTS);
+    made.map(|(path, text)| (path.as_str(), text.as_str()))
+}
+
+/// Whether a file of an agent or a skill registers hooks in its head.
+fn brings_hooks(path: &str, text: &str) -> bool {
+    let is_own = [".claude/agents/", ".claude/skills/", ".claude/commands/"]
+        .iter()
+        .any(|folder| path.contains(folder));
+    // An edit may add the key without the lines around it.
+    is_own
+        && path.ends_with(".md")
+        && text
+            .strip_prefix("---")
+            .map_or(text, |head| head.split("\n---").next().unwrap_or(head))
+            .lines()
+            .any(|line| line.trim_end() == "hooks:" || line.starts_with("hooks: {"))
 }
 
 /// The content of a regular file, if it is text.
 fn text_of(ctx: &Context<'_>, path: &str) -> Option<String> {
     let bytes = ctx.fs.content(path, MAX_SCRIPT)?;
-    String::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_SCRIPT && !text.contains('\0'))
+    // A program in machine code has zeros; a comment in an old encoding has none.
+    let is_text = bytes.len() <= MAX_SCRIPT && !bytes.contains(&0);
+    is_text.then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The texts that a tool writes to a file that will be run.
-fn written<'i>(tool: &str, input: &'i Value) -> Vec<(Script, &'i str)> {
+/// The texts that a tool writes into a file.
+fn written<'i>(tool: &str, input: &'i Value) -> Vec<(&'i str, &'i str)> {
     let text = |value: &'i Value, field: &str| value.get(field).and_then(Value::as_str);
     let (path, texts) = match tool {
         "Write" => (text(input, "file_path"), vec![text(input, "content")]),
@@ -67,11 +106,18 @@ fn written<'i>(tool: &str, input: &'i Value) -> Vec<(Script, &'i str)> {
     };
     let Some(path) = path else { return Vec::new() };
     let texts = texts.into_iter().flatten().filter(|text| text.len() <= MAX_SCRIPT).take(MAX_SCRIPTS);
-    texts.filter_map(|text| Some((Script::at(path, text)?, text))).collect()
+    texts.map(|text| (path, text)).collect()
 }
 
-fn judged(guards: &Guards, ctx: &Context<'_>, script: &Script, text: &str, is_written: bool) -> Decision {
-    let mut effects = effects_of(guards, ctx, script, text);
+/// What counts of the effects of a file.
+fn judged(
+    guards: &Guards,
+    ctx: &Context<'_>,
+    script: &Script,
+    text: &str,
+    mut effects: Effects,
+    is_written: bool,
+) -> Decision {
     // Values from outside cannot be seen in a script and could be anything. Only paths written in the text
     // count.
     effects.paths.retain(|effect| {
@@ -79,14 +125,23 @@ fn judged(guards: &Guards, ctx: &Context<'_>, script: &Script, text: &str, is_wr
     });
     let found = guards::check(guards.config(), ctx, "Bash", &Value::Null, &effects);
     let home = format!("`{}/", ctx.home.trim_end_matches('/'));
+    // Code that evaluates something and fetches something else is common there, as in `exec(open('version.py').read())`.
+    let evaluates = ["exec(urllib", "exec(urlopen", "exec(requests.", "eval(urlopen", "eval(requests."];
+    let fetches =
+        |reason: &str| !reason.contains("inline code") || evaluates.iter().any(|call| text.contains(call));
     let counts = |rule: &str, reason: &str| {
         GRAVE.contains(&rule)
             || matches!(
                 rule,
-                "self-protection/state" | "self-protection/trust" | "self-protection/client-settings"
+                "self-protection/state"
+                    | "self-protection/trust"
+                    | "self-protection/client-settings"
+                    | "self-protection/verb"
             )
             || is_written && rule == "destructive-files/outside" && reason.contains(&home)
-            || is_written && rule == "unknown/downloaded-code" && script.by == "json"
+            || is_written
+                && rule == "unknown/downloaded-code"
+                && (script.by == "json" || script.unasked && fetches(reason))
     };
     let name = script
         .path
@@ -107,7 +162,7 @@ fn is_spelled(text: &str, path: &str, home: &str) -> bool {
     let path = path.trim_end_matches('/');
     let below = path.strip_prefix(home.trim_end_matches('/')).filter(|_| !home.is_empty());
     if let Some(below) = below {
-        return ["~", "$HOME", "${HOME}", "$(HOME)", "expanduser", "homedir", home]
+        return ["~", "$HOME", "${HOME}", "$(HOME)", "expanduser", "homedir", "HOME", "Path.home()", home]
             .iter()
             .any(|name| text.contains(&format!("{name}{below}")) || below.is_empty() && text.contains(name))
             || below.len() > 4 && text.contains(below);

@@ -9,6 +9,7 @@ pub mod glob;
 mod inline;
 mod mcp;
 mod members;
+pub(crate) mod own;
 pub mod path;
 mod powershell;
 mod programs;
@@ -17,7 +18,7 @@ mod shell;
 pub mod text;
 mod tools;
 
-pub use fs::{FileKind, FileSystem, ListedFileSystem, RealFileSystem};
+pub use fs::{FileKind, FileSystem, ListedFileSystem, NamedPlaces, RealFileSystem};
 pub use path::Target;
 pub(crate) use programs::{NARROWED, git_settings};
 pub use scripts::Script;
@@ -178,6 +179,8 @@ pub struct Effects {
     pub unknowns: Vec<Unknown>,
     /// Files that existed before and are run.
     pub scripts: Vec<Script>,
+    /// Files that a command writes, and what it writes into them, where that is known.
+    pub made: Vec<(String, String)>,
     /// Whether a function starts copies of itself.
     pub fork_bomb: bool,
 }

@@ -1,5 +1,7 @@
 //! Files that contain commands, and what each kind of them would do.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::path::Places;
@@ -18,6 +20,8 @@ pub struct Script {
     pub by: String,
     /// The requested targets; empty for all.
     pub parts: Vec<String>,
+    /// Everyday commands run it by themselves: a build, a test, entering the folder.
+    pub unasked: bool,
 }
 
 /// How much work a script may cost. The call is not about the script, so it must not use up the call's time.
@@ -31,6 +35,14 @@ impl Script {
         let name = path.rsplit('/').next().unwrap_or(path);
         let extension = name.rsplit_once('.').map_or("", |(_, end)| end);
         let by = match (name, extension) {
+            ("conftest.py" | "setup.py" | "noxfile.py", _) => "python3",
+            ("build.rs", _) => "rust",
+            ("Rakefile" | "Gemfile" | "Vagrantfile" | "Podfile", _) | (_, "gemspec") => "ruby",
+            ("build.gradle" | "settings.gradle" | "build.gradle.kts" | "settings.gradle.kts", _) => "groovy",
+            ("gulpfile.js" | "Gruntfile.js" | ".eslintrc.js" | ".eslintrc.cjs" | ".pnpmfile.cjs", _) => {
+                "node"
+            }
+            (_, "js" | "mjs" | "cjs" | "ts" | "mts") if is_configuration(name) => "node",
             ("Makefile" | "makefile" | "GNUmakefile", _) | (_, "mk") => "make",
             ("justfile" | "Justfile" | ".justfile", _) => "just",
             ("package.json" | "tasks.json" | "devcontainer.json", _) => "json",
@@ -42,8 +54,14 @@ impl Script {
             (_, "") if text.starts_with("#!") => "",
             _ => return None,
         };
-        Some(Self { path: path.to_owned(), by: by.to_owned(), parts: Vec::new() })
+        let unasked = name == ".envrc" || matches!(by, "python3" | "rust" | "ruby" | "groovy" | "node");
+        Some(Self { path: path.to_owned(), by: by.to_owned(), parts: Vec::new(), unasked })
     }
+}
+
+/// `vite.config.ts` and the like: code that a tool runs to know its settings.
+fn is_configuration(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, _)| stem.ends_with(".config"))
 }
 
 /// What a script would do.
@@ -92,7 +110,7 @@ pub(crate) fn of_script<'a>(
             for line in text.lines().take(MAX_LINES) {
                 let line = line.trim_start_matches([' ', '\t', '-']);
                 let line = line.strip_prefix("run:").or_else(|| line.strip_prefix("script:")).unwrap_or(line);
-                shell.handed_line(&Text::lit(line.trim()));
+                shell.handed_line(&Text::lit(with_all_secrets(line.trim())));
             }
         }
         "notebook" => {
@@ -116,6 +134,19 @@ pub(crate) fn of_script<'a>(
         language => inline::scan(&mut shell, language, text, &[]),
     }
     shell.out
+}
+
+/// A line of a workflow in which all secrets at once are what the environment would be in a shell. One secret is what
+/// steps are given every day.
+fn with_all_secrets(line: &str) -> Cow<'_, str> {
+    let Some(at) = line.to_ascii_lowercase().find("tojson(secrets)") else { return line.into() };
+    let (Some(from), Some(to)) = (line[..at].rfind("${{"), line[at..].find("}}")) else { return line.into() };
+    let (mut from, mut to) = (from, at + to + 2);
+    // The service puts the text in before a shell sees the quotes.
+    if line[..from].ends_with('\'') && line[to..].starts_with('\'') {
+        (from, to) = (from - 1, to + 1);
+    }
+    format!("{}\"$(printenv)\"{}", &line[..from], &line[to..]).into()
 }
 
 /// The lines of the requested recipes and of their dependencies. Without a request: the first recipe if the

@@ -49,10 +49,15 @@ pub(crate) fn of_tool_call<'a>(
     }
     match tool {
         "Bash" | "bash" | "Monitor" => {
+            begin_in(&mut shell, input);
             let flow = shell.script(text("command")?);
             shell.settle(&flow);
+            shell.out.made = std::mem::take(&mut shell.written).into_iter().collect();
         }
-        "PowerShell" | "powershell" => super::powershell::script(&mut shell, text("command")?),
+        "PowerShell" | "powershell" => {
+            begin_in(&mut shell, input);
+            super::powershell::script(&mut shell, text("command")?);
+        }
         "Read" | "NotebookRead" => {
             let field = if tool == "Read" { "file_path" } else { "notebook_path" };
             shell.touch(Access::Read, &literal(text(field)?), tool);
@@ -94,6 +99,29 @@ pub(crate) fn of_tool_call<'a>(
         },
     }
     Ok(shell.out)
+}
+
+/// The fields in which agents name the folder that a command runs in.
+const FOLDERS: &[&str] = &[
+    "cwd",
+    "workdir",
+    "dir_path",
+    "directory",
+    "working_directory",
+    "workingDirectory",
+    "working_dir",
+    "dir",
+];
+
+/// Goes to the folder that the call names for its command.
+fn begin_in(shell: &mut Shell<'_>, input: &Value) {
+    let folder =
+        FOLDERS.iter().find_map(|field| input.get(field)?.as_str()).filter(|folder| !folder.is_empty());
+    if let Some(folder) = folder {
+        let folder =
+            super::path::arrived(&shell.home_expanded(&literal(folder)), shell.cwd(), shell.places.fs);
+        shell.set_cwd(folder);
+    }
 }
 
 /// Whether a tool of the client runs commands.

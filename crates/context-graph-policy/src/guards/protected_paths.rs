@@ -77,8 +77,25 @@ const STARTUP_FILES: &[&str] = &[
     "~/.Rprofile",
     "~/.yarnrc",
     "~/.yarnrc.yml",
+    "~/.cargo/env",
+    "~/.cargo/config",
+    "~/.oh-my-zsh/**",
+    "~/.config/nushell/**",
+    "~/.config/powershell/**",
+    "~/.config/direnv/**",
+    "~/.config/mise/**",
+    "~/.vim/plugin/**",
+    "~/.config/nvim/plugin/**",
+    "~/.config/nvim/lua/**",
+    "~/.gradle/init.gradle",
+    "~/.gradle/init.d/**",
+    "~/.config/i3/config",
+    "~/.config/sway/config",
+    "~/.config/hypr/**",
+    "~/.config/kitty/kitty.conf",
+    "~/.config/zed/settings.json",
     // What other agents and editors run or may do without asking.
-    "~/.codex/config.toml",
+    "**/.codex/config.toml",
     "~/.gemini/settings.json",
     "**/.cursor/hooks.json",
     "**/.codex/hooks.json",
@@ -229,9 +246,12 @@ fn stands_before(case: &Case<'_>, effect: &PathEffect) -> bool {
     };
     (if effect.by == "ln" { leads_astray() } else { CALLED.contains(&name) })
         && effect.access == Access::Write
-        && folder
-            .strip_prefix(case.ctx.home.trim_end_matches('/'))
-            .is_some_and(|folder| matches!(folder, "/.local/bin" | "/bin" | "/.bin"))
+        && folder.strip_prefix(case.ctx.home.trim_end_matches('/')).is_some_and(|folder| {
+            matches!(
+                folder,
+                "/.local/bin" | "/bin" | "/.bin" | "/.cargo/bin" | "/go/bin" | "/.bun/bin" | "/.deno/bin"
+            )
+        })
 }
 
 /// Whether an effect on a folder also affects its content, or gives another path to it.

@@ -3,7 +3,7 @@
 use super::places::is_within;
 use super::{Case, listed, untracked};
 use crate::effects::path::arrived;
-use crate::effects::{Access, FileKind, FileSystem, Run, Text};
+use crate::effects::{Access, FileKind, FileSystem, Run, Text, own};
 
 /// How many names of one of our folders are checked.
 const MAX_NAMES: usize = 64;
@@ -69,9 +69,9 @@ pub(super) fn ours(case: &Case<'_>) -> Vec<Ours> {
             }
         }
     }
-    for file in ["settings.json", "settings.local.json"] {
-        add(format!("{project}/.claude/{file}"));
-        add(format!("{home}/.claude/{file}"));
+    for file in own::settings() {
+        add(format!("{project}/{file}"));
+        add(format!("{home}/{file}"));
     }
     add("/etc/claude-code/managed-settings.json".to_owned());
     fs.program().map(add);

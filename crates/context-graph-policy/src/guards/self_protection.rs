@@ -6,7 +6,7 @@ use context_graph_events::told;
 use super::places::{has_extension, hits, holds, is_passing, is_within};
 use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off};
 use crate::decision::Severity;
-use crate::effects::{Access, PathEffect, Target, Text};
+use crate::effects::{Access, NamedPlaces, PathEffect, Target, Text, own};
 use crate::programs::{Given, Invocation, Role, lists};
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
@@ -58,6 +58,8 @@ const SETTINGS_FILES: &[&str] = &[
     "~/.claude/*.py",
     "~/.claude/*.js",
     "~/.claude/*.mjs",
+    "~/.local/share/claude/**",
+    "**/@anthropic-ai/claude-code/**",
     "/etc/claude-code/**",
     "/Library/Application Support/ClaudeCode/**",
     "C:/ProgramData/ClaudeCode/**",
@@ -76,6 +78,11 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
         let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
         let shown = target.path.to_string();
+        if let Some((rule, what)) = case.ctx.fs.named_places().and_then(|named| in_named(named, effect)) {
+            let by = told!("`{}` would change", effect.by);
+            found.add_at(rule, shown.as_str(), format!("{by} {what} ({}).", told!("`{}`", shown)));
+            continue;
+        }
         if any(TRUST_FILES) || shown.contains("/context-graph/trust/") {
             let what = "what the user has trusted";
             found.add_at(&TRUST, shown.as_str(), format!("`{}` would change {what} ({shown}).", effect.by));
@@ -94,7 +101,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown.as_str(),
                 told!("`{}` would change the guard's own records (`{}`).", effect.by, shown),
             );
-        } else if any(SETTINGS_FILES) && !is_another(case, target)
+        } else if (any(SETTINGS_FILES) || any(lists::AGENT_SETTINGS) && are_agents_used(case))
+            && !is_another(case, target)
             || shuts_out(case, effect)
             || target.places().any(|place| is_installed(case, place))
             || takes_program(case, effect)
@@ -127,6 +135,34 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
+/// The rule for an effect in a folder of ours, or of the client, that a variable names.
+fn in_named(named: &NamedPlaces, effect: &PathEffect) -> Option<(&'static Rule, &'static str)> {
+    let goes_along = effect.access == Access::Delete || effect.recursive;
+    let is_in = |folder: &str| {
+        effect.target.places().any(|place| is_within(place, folder) || goes_along && is_within(folder, place))
+    };
+    if named.state.as_deref().is_some_and(is_in) {
+        return Some((&STATE, "the guard's own records"));
+    }
+    if let Some(own) = named.own.as_deref().filter(|own| is_in(own)) {
+        let is_below = |name: &str| is_in(&format!("{own}/{name}"));
+        return Some(match () {
+            () if is_below("trust") => (&TRUST, "what the user has trusted"),
+            () if is_below("private") => (&STATE, "what the guard keeps for itself alone"),
+            () => (&POLICY, "the guard's own configuration"),
+        });
+    }
+    let client = named.client.as_deref()?;
+    let is_settings = |place: &str| {
+        let below = place.strip_prefix(client).and_then(|below| below.strip_prefix('/'));
+        below.is_some_and(|name| {
+            name.starts_with("settings")
+                || ["hooks", "plugins", "local"].iter().any(|folder| is_within(name, folder))
+        }) || goes_along && is_within(client, place)
+    };
+    effect.target.places().any(is_settings).then_some((&SETTINGS, "the settings that call the guard"))
+}
+
 /// What a program would do to the guard.
 fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
     let run = call.run;
@@ -147,7 +183,8 @@ fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
         found.add(&PROCESS, told!("`{}` would hold up or starve the guard or what calls it.", run.name));
     }
     if let Some(ours) = reach::reached(case, run) {
-        let rule = if ours.path.contains("/.claude/") { &SETTINGS } else { &STATE };
+        let is_settings = ours.path.contains("/.claude/") || own::is_settings(&ours.path);
+        let rule = if is_settings { &SETTINGS } else { &STATE };
         found.add_at(
             rule,
             ours.path.as_str(),
@@ -166,16 +203,14 @@ fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
 /// A settings file inside an argument that no parser recognised: `dest=…`, `CREATE:…`, `%output{…}`.
 fn named_unread(case: &Case<'_>, call: &Invocation<'_>) -> Option<String> {
     let ends = |c: char| c.is_whitespace() || "=:@,{}()[]<>|;\"'`".contains(c);
-    let is_settings = |part: &str| {
-        [".claude/settings.json", ".claude/settings.local.json"].iter().any(|file| {
-            part.strip_suffix(file).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    // All these files have one of these in their names.
+    let inner = |arg: &&Text| {
+        arg.literal().is_some_and(|text| {
+            text.contains(ends) && (text.contains(".json") || text.contains("context-graph."))
         })
     };
-    let inner = |arg: &&Text| {
-        arg.literal().is_some_and(|text| text.contains(".claude/settings") && text.contains(ends))
-    };
     let mut parts = call.run.args.iter().filter(inner).flat_map(|arg| arg.known().split(ends));
-    let part = parts.find(|part| is_settings(part))?;
+    let part = parts.find(|part| own::is_settings(part))?;
     // Code is scanned separately.
     let is_code = |given: &Given<'_>| given.option.is_some_and(|option| option.takes.contains(&Role::Code));
     let is_read = lists::MENTIONS.contains(&call.run.name.as_str()) || call.given.iter().any(is_code);
@@ -191,10 +226,13 @@ fn is_another(case: &Case<'_>, target: &Target) -> bool {
     places.peek().is_some() && places.all(|place| is_passing(place, case.ctx) || is_template(place))
 }
 
-/// Whether this is an installed program with our name, not one that the project builds.
+/// Whether this is an installed program with our name, not one that the project builds. A virtual environment of the
+/// project may be the first folder on the search path.
 fn is_installed(case: &Case<'_>, place: &str) -> bool {
-    place.ends_with("/bin/context-graph")
-        && (!is_within(place, case.ctx.project) || case.ctx.fs.program().is_some_and(|ours| ours == place))
+    (place.ends_with("/bin/context-graph") || place.ends_with("/.bin/context-graph"))
+        && (!is_within(place, case.ctx.project)
+            || [".venv/", "venv/", ".direnv/", "node_modules/"].iter().any(|folder| place.contains(folder))
+            || case.ctx.fs.program().is_some_and(|ours| ours == place))
 }
 
 /// Whether the home folder would become part of a repository. Files in it may then have come with the
@@ -288,6 +326,23 @@ fn holds_settings(case: &Case<'_>, target: &Target) -> bool {
     [format!("{project}/.claude"), format!("{home}/.claude"), format!("{home}/.config/context-graph")]
         .iter()
         .any(|folder| holds(target, folder))
+        || [project, home].iter().any(|root| holds_other_settings(case, target, root))
+}
+
+/// Whether another agent has settings here. Without any, no hook of ours can be in them.
+fn are_agents_used(case: &Case<'_>) -> bool {
+    let roots = [case.ctx.project, case.ctx.home].map(|root| root.trim_end_matches('/'));
+    own::of_other_agents()
+        .any(|name| roots.iter().any(|root| case.ctx.fs.kind(&format!("{root}/{name}")).is_some()))
+}
+
+/// The same for the other agents. Their folders hold more than settings, so only files that exist count.
+fn holds_other_settings(case: &Case<'_>, target: &Target, root: &str) -> bool {
+    let is_around = |place: &str| is_within(place, root) || is_within(root, place);
+    target.places().any(is_around)
+        && own::of_other_agents()
+            .map(|name| format!("{root}/{name}"))
+            .any(|file| holds(target, &file) && case.ctx.fs.kind(&file).is_some())
 }
 
 /// Programs that get a path but do not change it.

@@ -52,7 +52,8 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
         "pkill" | "killall" => has("context-graph") || run.has("claude"),
         "kill" => run.args.iter().any(Text::has_hole) && case.runs().any(|run| looks_up_guard(case, run)),
         "cargo" | "brew" | "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "pipx" | "uv" | "apt"
-        | "apt-get" | "dpkg" | "dnf" | "rpm" | "pacman" | "mise" | "asdf" | "nix-env" | "port" | "volta" => {
+        | "apt-get" | "dpkg" | "dnf" | "rpm" | "pacman" | "mise" | "asdf" | "nix-env" | "nix" | "port"
+        | "volta" => {
             let removes = [
                 "uninstall",
                 "remove",
@@ -67,7 +68,21 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
                 "-P",
                 "--remove",
             ];
+            let is_old = |arg: &Text| {
+                let version = arg.known().strip_prefix("@anthropic-ai/claude-code@");
+                version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+            };
+            // Another program of our name may come first on the search path.
+            let is_ours = |arg: &Text| {
+                let name = arg.known().split(['@', '=']).next().unwrap_or_default();
+                name == "context-graph"
+            };
+            let installs = ["install", "i", "add", "global"];
             has("context-graph") && run.args.iter().any(|arg| removes.contains(&arg.known()))
+                || run.name != "cargo"
+                    && run.args.iter().any(is_ours)
+                    && run.args.iter().any(|arg| installs.contains(&arg.known()))
+                || run.args.iter().any(is_old)
         }
         name => UNASKED.iter().any(|(client, options)| {
             *client == name && run.args.iter().any(|arg| options.contains(&arg.known()))

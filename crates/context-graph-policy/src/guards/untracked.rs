@@ -6,7 +6,7 @@ use super::listed::changes_what_is_listed;
 use super::places::is_within;
 use super::reach::{Ours, changes_what_is_found, wild};
 use crate::effects::path::{absolute_str, arrived};
-use crate::effects::{FileSystem, Run, Text};
+use crate::effects::{FileSystem, Run, Text, own};
 use crate::programs::Invocation;
 
 /// The first of our own files that a run of git would take, or passes to a command that changes it.
@@ -78,12 +78,10 @@ impl Untracked {
             _ => true,
         };
         let mut files = vec![Ours { path: format!("{project}/.context-graph"), is_folder: true }];
-        for name in [".claude/settings.json", ".claude/settings.local.json"] {
-            if !is_kept(name) {
-                files.push(Ours { path: format!("{project}/{name}"), is_folder: false });
-            }
-        }
+        files
+            .extend(own::settings().map(|name| Ours { path: format!("{project}/{name}"), is_folder: false }));
         files.retain(|ours| fs.kind(&ours.path).is_some());
+        files.retain(|ours| ours.is_folder || !is_kept(&ours.path[project.len() + 1..]));
         let mut ignored = Vec::new();
         for list in [
             format!("{project}/.gitignore"),
@@ -111,14 +109,15 @@ impl Untracked {
         let name = below.rsplit('/').next().unwrap_or(below);
         self.ignored.iter().any(|pattern| {
             let pattern = pattern.trim_start_matches("**/").trim_end_matches("/**").trim_end_matches("/*");
-            wild(pattern, below) || wild(pattern, name) || wild(pattern, ".claude")
+            let folder = below.split('/').next().unwrap_or(below);
+            wild(pattern, below) || wild(pattern, name) || wild(pattern, folder)
         })
     }
 }
 
 /// Whether a word of `git stash push` names files that are not settings.
 fn is_elsewhere(word: &str) -> bool {
-    !matches!(word, "." | ":/" | "*" | "--") && !word.contains(".claude")
+    !matches!(word, "." | ":/" | "*" | "--") && !own::is_near(word)
 }
 
 /// The index of the project's repository, if names can be found in it: version 4 does not store them whole.
@@ -141,9 +140,10 @@ const SIZE_BEFORE_NAME: usize = 26;
 /// one that git knows.
 fn changed(case: &Case<'_>) -> Option<Ours> {
     let index = index(case)?;
-    [".claude/settings.local.json", ".claude/settings.json"].into_iter().find_map(|name| {
-        let at = index.windows(name.len()).position(|part| part == name.as_bytes())?;
+    own::settings().find_map(|name| {
         let path = format!("{}/{name}", case.ctx.project.trim_end_matches('/'));
+        case.ctx.fs.kind(&path)?;
+        let at = index.windows(name.len()).position(|part| part == name.as_bytes())?;
         let size = || {
             let from = at.checked_sub(SIZE_BEFORE_NAME)?;
             let known: [u8; 4] = index.get(from..from + 4)?.try_into().ok()?;
@@ -159,15 +159,20 @@ fn changed(case: &Case<'_>) -> Option<Ours> {
 /// Tracked settings that a sparse checkout would leave out.
 fn left_out(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
     let project = case.ctx.project.trim_end_matches('/');
-    let place = |name: &str| format!("{project}/.claude/{name}");
-    let is_there = |path: &String| case.ctx.fs.kind(path).is_some();
-    let own = || Some(place("settings.local.json")).filter(|path| is_there(path) && is_tracked(case, path));
-    let path = Some(place("settings.json")).filter(is_there).or_else(own)?;
-    let chooses = matches!(call.word(1), "set" | "init");
-    let is_in = |word: &str| word.contains(".claude") && !word.starts_with('!') || word == "/*";
-    let is_out = |word: &str| word.trim_start_matches("!/").trim_start_matches('!').starts_with(".claude");
-    let is_named = named(call).any(is_in) && !named(call).any(|word| word.starts_with('!') && is_out(word));
-    (chooses && !is_named).then_some(Ours { path, is_folder: false })
+    if !matches!(call.word(1), "set" | "init") {
+        return None;
+    }
+    own::settings().find_map(|name| {
+        let path = format!("{project}/{name}");
+        case.ctx.fs.kind(&path)?;
+        let folder = name.split('/').next().unwrap_or(name);
+        let is_in = |word: &str| word.contains(folder) && !word.starts_with('!') || word == "/*";
+        let is_out = |word: &str| word.trim_start_matches("!/").trim_start_matches('!').starts_with(folder);
+        let is_named =
+            named(call).any(is_in) && !named(call).any(|word| word.starts_with('!') && is_out(word));
+        let is_kept = name == ".claude/settings.json" || is_tracked(case, &path);
+        (!is_named && is_kept).then_some(Ours { path, is_folder: false })
+    })
 }
 
 /// The words after the subcommand.

@@ -78,6 +78,16 @@ pub(super) fn has_assembled_name(code: &str) -> bool {
         && string_literals(code)
             .iter()
             .any(|text| names.contains(&text.as_str()) && !code.contains(text.as_str()))
+        || joined_names(code).iter().any(|text| names.contains(&text.as_str()))
+}
+
+/// Names that a list of strings is joined to: `["rm", "Sync"].join("")`.
+fn joined_names(code: &str) -> Vec<String> {
+    ["].join(\"\")", "].join('')"]
+        .iter()
+        .flat_map(|end| code.match_indices(end).take(8))
+        .filter_map(|(at, _)| Some(string_literals(&code[code[..at].rfind('[')?..at]).concat()))
+        .collect()
 }
 
 /// Whether text looks like code that runs or removes something.

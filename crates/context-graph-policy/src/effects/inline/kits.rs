@@ -21,6 +21,8 @@ pub(super) const CLOUDS: &[&str] = &[
     "digitalocean",
     "pulumi",
     "stripe",
+    "elasticsearch",
+    "opensearch",
 ];
 
 /// The same libraries by their module names.
@@ -49,13 +51,16 @@ const REMOVALS: &[&str] = &[
     "deletedbinstancecommand",
     "terminateinstancescommand",
     "deletestackcommand",
+    "indices.delete(",
+    ".delete_by_query(",
 ];
 
 /// Notes what a statement does through a library. `low` is the statement without its strings.
 pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
     git(shell, uses, low, literals);
     request(shell, low, literals);
-    if has(low, REMOVALS) && (uses.clouds || low.contains("command(")) {
+    let is_local = |text: &String| has(text, &["://localhost", "://127.0.0.1"]);
+    if has(low, REMOVALS) && (uses.clouds || low.contains("command(")) && !literals.iter().any(is_local) {
         let cwd = shell.cwd().clone();
         let args = vec![Text::lit("by a library")];
         shell.out.runs.push(Run {

@@ -1,5 +1,7 @@
 //! Splits code as far as needed: statements, string literals, and variables set to them.
 
+use crate::effects::own;
+
 /// How many variables are remembered.
 const MAX_BINDINGS: usize = 128;
 
@@ -159,7 +161,6 @@ pub(super) fn bindings(code: &str) -> Vec<(String, String)> {
 
 /// Paths that code joins from several strings: `path.join(home, ".config", "x")`.
 pub(super) fn joined_paths(code: &str) -> Vec<String> {
-    const CALLS: &[&str] = &["path.join(", "path').join(", "path\").join(", "File.join(", ".joinpath("];
     let mut out = Vec::new();
     // `Path('.claude') / 'settings.json'`
     let tight = code.replace(" / ", "/");
@@ -168,11 +169,23 @@ pub(super) fn joined_paths(code: &str) -> Vec<String> {
         out.extend((2..=parts.len().min(4)).map(|count| parts[..count].join("/")));
     }
     // `Path('.claude', 'settings.json')`, under any imported name.
-    if code.contains(".claude") || code.contains("context-graph") {
+    if own::is_near(code) {
         let parts = string_literals(code);
-        let is_folder = |part: &str| part.ends_with(".claude") || part.ends_with("context-graph");
-        out.extend(parts.windows(2).filter(|pair| is_folder(&pair[0])).map(|pair| pair.join("/")));
+        out.extend(
+            parts
+                .windows(2)
+                .filter(|pair| own::is_folder(&pair[0]) || pair[0].ends_with("context-graph"))
+                .map(|pair| pair.join("/")),
+        );
     }
+    out.extend(joined_parts(code).into_iter().map(|parts| parts.join("/")));
+    out
+}
+
+/// The parts of each path that a call joins.
+pub(super) fn joined_parts(code: &str) -> Vec<Vec<String>> {
+    const CALLS: &[&str] = &["path.join(", "path').join(", "path\").join(", "File.join(", ".joinpath("];
+    let mut out = Vec::new();
     for call in CALLS {
         for (at, _) in code.match_indices(call).take(8) {
             let rest = &code[at + call.len()..];
@@ -185,7 +198,7 @@ pub(super) fn joined_paths(code: &str) -> Vec<String> {
             let arguments = rest[..end.unwrap_or(rest.len())].replace("require('os')", "");
             let parts = string_literals(&arguments.replace("require(\"os\")", ""));
             if parts.len() > 1 {
-                out.push(parts.join("/"));
+                out.push(parts);
             }
         }
     }

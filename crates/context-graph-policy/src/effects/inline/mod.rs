@@ -6,6 +6,7 @@
 mod computed;
 mod environment;
 mod fetched;
+mod homes;
 mod kits;
 mod literals;
 mod named;
@@ -16,19 +17,20 @@ mod queries;
 mod reaches;
 mod runs;
 mod uses;
+mod walks;
 mod words;
 
 use environment::{shows_environment, shows_renamed_environment};
 pub(crate) use fetched::{acts, runs_its_input};
 use fetched::{has_assembled_name, is_module, runs_what_it_fetches};
 pub(crate) use literals::string_literals;
-use literals::{bindings, joined_paths, mentions, outside_strings, statements};
+use literals::{bindings, joined_parts, joined_paths, mentions, outside_strings, statements};
 use names::{other_names, temporary_names};
 use places::{is_shell_path, looks_like_path, opens_for_writing, target_of};
 use queries::statements_for_database;
 use runs::{bare_commands, quiet_script, run_strings, scan_nested};
 use uses::Uses;
-use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WRITES};
+use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WALKS, WRITES};
 
 use super::shell::{Shell, Taint};
 use super::{Access, Cargo, Text, Unknown};
@@ -188,6 +190,7 @@ impl<'c> Scan<'c> {
             shell.script("kill -9 -1");
         }
         reaches::walk(shell, bare, self.code);
+        walks::emptied(shell, self);
         reaches::lock(shell, bare, self.code);
         if runs_what_it_fetches(bare, self.code) {
             shell.unknown(Unknown::Downloaded("inline code".to_owned()));
@@ -199,6 +202,12 @@ impl<'c> Scan<'c> {
         let low = outside_strings(text);
         let literals = string_literals(text);
         let mut operands = literals.clone();
+        // Parts of a path that the code joins are no paths by themselves.
+        for part in joined_parts(text).iter().flatten() {
+            if let Some(at) = operands.iter().position(|operand| operand == part) {
+                operands.remove(at);
+            }
+        }
         operands.extend(joined_paths(text));
         for (name, value) in &self.bindings {
             if mentions(&low, &name.to_ascii_lowercase()) && !operands.contains(value) {
@@ -363,7 +372,9 @@ impl<'c> Scan<'c> {
             return;
         }
         let mut targets = statement.targets.clone();
-        if low.contains("rglob(") && statement.operands.iter().any(|text| text.starts_with("*.")) {
+        // What a walk through the project removes is looked at as a whole.
+        let walks = has(low, WALKS);
+        if walks || low.contains("rglob(") && statement.operands.iter().any(|text| text.starts_with("*.")) {
             targets.retain(|target| !matches!(target.known(), "." | "./"));
         }
         let recursive = has(low, RECURSIVE) || groovy || self.renamed_delete || passed;

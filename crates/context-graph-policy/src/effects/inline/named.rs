@@ -4,7 +4,7 @@ use super::has;
 use super::words::RUNS;
 use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::Shell;
-use crate::effects::{Access, Text};
+use crate::effects::{Access, Text, own};
 
 /// Calls that do not change a file.
 const HARMLESS: &[&str] = &[
@@ -33,7 +33,7 @@ const HARMLESS: &[&str] = &[
 
 /// Notes a statement that seems neither to read nor to write but gets such a file.
 pub(super) fn mention(shell: &mut Shell<'_>, low: &str, targets: &[Text]) {
-    let names = |target: &&Text| has(target.prefix(), &[".claude", "context-graph"]);
+    let names = |target: &&Text| own::is_near(target.prefix());
     // If the statement runs a command, the command itself is walked.
     let hands_on =
         has(low, RUNS) && !targets.iter().any(|target| names(&target) && target.known().contains(' '));

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 fn comment(language: &str) -> &'static str {
     match language {
         "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" | "go" | "swift" | "kotlin" | "scala"
-        | "groovy" => "//",
+        | "groovy" | "rust" => "//",
         "lua" | "luajit" | "osascript" | "ghc" => "--",
         "emacs" | "guile" | "racket" | "bb" => ";",
         _ => "#",
@@ -36,10 +36,32 @@ pub(super) fn plain<'c>(language: &str, code: &'c str) -> Cow<'c, str> {
     if matches!(language, "lua" | "luajit" | "nvim" | "vim") && text.contains("[[") {
         text = Cow::Owned(text.replace("[[", "'").replace("]]", "'"));
     }
+    if let Some(plain) = super::homes::plain(&text) {
+        text = Cow::Owned(plain);
+    }
+    if language == "raku" && text.contains("run <") {
+        text = Cow::Owned(words_in_brackets(&text));
+    }
     if ["getattr(", "__import__(", "import_module("].iter().any(|call| text.contains(call)) {
         text = Cow::Owned(named(&text));
     }
     text
+}
+
+/// `run <rm -rf x>`: the brackets hold a list of words.
+fn words_in_brackets(code: &str) -> String {
+    let mut parts = code.split("run <");
+    let mut out = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        match part.split_once('>') {
+            Some((words, rest)) => {
+                let words: Vec<String> = words.split_whitespace().map(|word| format!("'{word}'")).collect();
+                out.extend(["system ", &words.join(", "), rest]);
+            }
+            None => out.extend(["run <", part]),
+        }
+    }
+    out
 }
 
 /// Turns the language's own quotes, such as `%q{text}` or `qw(a b)`, into ordinary ones. Each word of a list is

@@ -18,6 +18,8 @@ pub(super) fn statements_for_database(shell: &mut Shell<'_>, low: &str, literals
         "updatemany({}",
         "objects.all().delete(",
         ".query.delete(",
+        "->truncate(",
+        "::truncate(",
     ];
     if !sent.iter().chain(&whole).any(|word| low.contains(word)) {
         return;

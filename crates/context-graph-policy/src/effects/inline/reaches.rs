@@ -15,8 +15,6 @@ const WALKS: &[&str] = &[
     "file::find",
     "find.find(",
     "finddepth(",
-    "recursive: true",
-    "recursive:true",
     "fnm_dotmatch",
     "include_hidden",
     "walkdir",
@@ -42,7 +40,8 @@ const PICKS: &[&str] = &[
 /// A walk that changes every file in a folder also changes our own files there.
 pub(super) fn walk(shell: &mut Shell<'_>, bare: &str, code: &str) {
     let removes = has(bare, DELETES);
-    if !has(bare, WALKS) || !(removes || has(bare, CHANGES)) || has(bare, PICKS) {
+    let lists_all = bare.contains("readdir") && has(bare, &["recursive: true", "recursive:true"]);
+    if !(lists_all || has(bare, WALKS)) || !(removes || has(bare, CHANGES)) || has(bare, PICKS) {
         return;
     }
     let literals = string_literals(code);

@@ -44,7 +44,12 @@ const COMMAND_FIELDS: &[&str] = &[
     "executable",
     "exec",
     "binary",
+    "chars",
+    "data",
 ];
+
+/// Fields that hold a command only in tools that type it.
+const TYPED: &[&str] = &["text", "chars", "data"];
 
 /// Words in the names of tools that only run commands.
 const SHELLS: &[&str] =
@@ -55,7 +60,7 @@ const ASIDE: &[&str] = &["description", "explanation", "cwd", "workdir", "id", "
 /// Words in the names of tools that type into a terminal.
 const TERMINALS: &[&str] = &[
     "terminal", "tmux", "shell", "console", "iterm", "iterm2", "screen", "pty", "ssh", "process", "desktop",
-    "computer", "keyboard", "term", "tty", "pane",
+    "computer", "keyboard", "term", "tty", "pane", "stdin", "bash", "input",
 ];
 /// Fields that hold a command only in tools that run something.
 const AMBIGUOUS: &[&str] =
@@ -67,7 +72,9 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
     let enters = words.iter().any(|word| matches!(word.as_str(), "send" | "type" | "write"))
         || input.get("action").and_then(Value::as_str) == Some("type");
     let typed = enters && all.iter().any(|word| TERMINALS.contains(&word.as_str()));
-    let runs = typed || words.iter().any(|word| RUNNING.contains(&word.as_str()));
+    // A script with its language is meant to be run.
+    let is_script = input.get("language").is_some() && input.get("script").is_some();
+    let runs = typed || is_script || words.iter().any(|word| RUNNING.contains(&word.as_str()));
     let is_code = words.iter().any(|word| {
         matches!(
             word.as_str(),
@@ -81,7 +88,7 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
     }
     for field in COMMAND_FIELDS {
         // Other tools use these names for other things.
-        if !runs && AMBIGUOUS.contains(field) || !typed && *field == "text" {
+        if !runs && AMBIGUOUS.contains(field) || !typed && TYPED.contains(field) {
             continue;
         }
         match input.get(*field) {
@@ -100,7 +107,8 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
                 }
             }
             Some(Value::String(command)) => {
-                let line = std::iter::once(command.clone()).chain(words_after(input));
+                let command = if typed { with_keys(command) } else { command.clone() };
+                let line = std::iter::once(command).chain(words_after(input));
                 let line = line.collect::<Vec<_>>().join(" ");
                 if runs && !typed {
                     let stdin = input.get("stdin").and_then(Value::as_str);
@@ -130,8 +138,8 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
         }
     }
     let is_shell = all.iter().any(|word| SHELLS.contains(&word.as_str()));
-    // A `text` field was only handled if it is typed.
-    let is_seen = |field: &&&str| input.get(**field).is_some() && (typed || **field != "text");
+    // Some fields were only handled if they are typed.
+    let is_seen = |field: &&&str| input.get(**field).is_some() && (typed || !TYPED.contains(*field));
     if is_shell && !COMMAND_FIELDS.iter().any(|field| is_seen(&field)) {
         // Such a tool can only run what it gets, whatever the field's name.
         let lines = input.as_object().into_iter().flatten();
@@ -140,6 +148,18 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
             shell.quietly(|shell| shell.script(line));
         }
     }
+}
+
+/// Text that is typed, with the keys that are named in it: `{enter}` ends a line.
+fn with_keys(text: &str) -> String {
+    if !text.contains('{') {
+        return text.replace('\r', "\n");
+    }
+    let mut text = text.replace('\r', "\n");
+    for (key, meant) in [("{enter}", "\n"), ("{return}", "\n"), ("{tab}", "\t"), ("{backspace}", "")] {
+        text = text.replace(key, meant);
+    }
+    text
 }
 
 /// Commands in fields that are not named like a command.

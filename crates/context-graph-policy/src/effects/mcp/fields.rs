@@ -5,9 +5,12 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::words_of;
+use crate::effects::own;
 
 /// Fields that hold the tool's input.
-const INNER: &[&str] = &["params", "parameters", "arguments", "args", "input", "options", "payload"];
+const INNER: &[&str] = &["params", "parameters", "arguments", "args", "input", "options", "payload", "task"];
+/// How an address of a file on this machine begins.
+const LOCAL: &str = "file://";
 /// How many objects of a list are checked.
 const MAX_ITEMS: usize = 32;
 /// Longer text is not parsed as an object.
@@ -31,7 +34,12 @@ pub(super) fn levels(input: &Value) -> Vec<Cow<'_, Value>> {
             }
             Value::Array(items) => {
                 let objects = items.iter().filter(|item| item.is_object()).take(MAX_ITEMS);
-                levels.extend(objects.map(Cow::Borrowed));
+                for object in objects {
+                    levels.push(Cow::Borrowed(object));
+                    // Calls of other tools: `{"tool": …, "parameters": {…}}`.
+                    let inner = INNER.iter().filter_map(|field| object.get(field));
+                    levels.extend(inner.filter(|inner| inner.is_object()).map(Cow::Borrowed));
+                }
             }
             _ => {}
         }
@@ -113,11 +121,10 @@ const CONTENTS: &[&str] = &[
 /// Strings that must be paths, under any key of a tool that changes something: paths from the root or the home
 /// folder, paths of our own files, and lists of names that form one of those.
 pub(super) fn unnamed(input: &Value, out: &mut Vec<(String, String)>, left: &mut usize) {
-    let is_ours = |text: &str| text.contains(".claude") || text.contains(".context-graph");
     let is_path = |text: &str| {
         text.len() < 1024
             && !text.contains(['\n', ' '])
-            && (text.starts_with('/') || text.starts_with('~') || is_ours(text))
+            && (text.starts_with('/') || text.starts_with('~') || own::is_near(text))
     };
     for (key, value) in input.as_object().into_iter().flatten() {
         if *left == 0 {
@@ -132,7 +139,7 @@ pub(super) fn unnamed(input: &Value, out: &mut Vec<(String, String)>, left: &mut
             Value::Array(items) => {
                 let parts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
                 let joined = parts.join("/");
-                if is_ours(&joined) && is_path(&joined) {
+                if own::is_near(&joined) && is_path(&joined) {
                     out.push((String::new(), joined));
                 }
                 let whole = parts.into_iter().filter(|part| is_path(part)).take(*left);
@@ -163,7 +170,9 @@ impl Collector<'_> {
             Value::Array(items) => {
                 for item in items {
                     match item {
-                        Value::String(text) if named => self.path("", text, folder),
+                        Value::String(text) if named || text.starts_with(LOCAL) => {
+                            self.path("", text, folder)
+                        }
                         Value::Object(_) | Value::Array(_) => self.value(item, named, folder, depth + 1),
                         _ => {}
                     }
@@ -184,7 +193,7 @@ impl Collector<'_> {
             }
             let is_own = own.is_some_and(|(own, _)| own == key);
             match value {
-                Value::String(text) if is_path_key(key) => {
+                Value::String(text) if is_path_key(key) || text.starts_with(LOCAL) => {
                     self.path(key, text, if is_own { around } else { folder });
                 }
                 Value::String(text) if is_name_key(key) && (named || folder.is_some()) => {
@@ -235,6 +244,7 @@ fn is_path_key(key: &str) -> bool {
         "folder",
         "notebook",
         "location",
+        "include",
     ];
     const OTHERS: &[&str] = &["content", "contents", "text", "type", "count", "limit"];
     let words = words_of(key);

@@ -15,7 +15,7 @@ use stores::{container, remove_named, send_statements};
 
 use super::path::arrived;
 use super::shell::Shell;
-use super::{Access, Text, Unknown};
+use super::{Access, Text, Unknown, own};
 
 /// How many values of a tool's input are checked.
 const MAX_VALUES: usize = 256;
@@ -188,7 +188,7 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
 /// files.
 fn is_of_concern(shell: &Shell<'_>, path: &str) -> bool {
     let place = arrived(&shell.home_expanded(&Text::from(path)), shell.cwd(), shell.places.fs);
-    let is_named = place.known().split('/').any(|name| matches!(name, ".claude" | ".context-graph"));
+    let is_named = place.known().split('/').any(|name| name == ".context-graph" || own::is_folder(name));
     is_named || shell.places.fs.kind(place.known()).is_some()
 }
 

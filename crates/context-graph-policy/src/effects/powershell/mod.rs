@@ -134,6 +134,10 @@ fn machine(shell: &mut Shell<'_>, name: &str, args: &[Text]) -> bool {
         "stop-process" | "spps" if has("*") => {
             shell.script("kill -9 -1");
         }
+        "stop-process" | "spps" | "kill" if has("-name") => {
+            let names = args.iter().filter(|arg| !arg.prefix().starts_with('-')).cloned();
+            shell.run([Text::lit("pkill")].into_iter().chain(names).collect(), Vec::new(), &Flow::default());
+        }
         _ => return false,
     }
     true
@@ -205,7 +209,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
             }
         }
         _ if machine(shell, &name, args) => {}
-        _ if name.contains('-') && !name.contains('.')
+        _ if name.contains('-') && !name.contains(['.', '/'])
             || name.starts_with(['$', '[', '@', '}', '#'])
             || is_keyword(&name) => {}
         _ => {
@@ -299,7 +303,8 @@ fn on_files(
 fn has_flag(args: &[Text], switch: &str) -> bool {
     args.iter().any(|arg| {
         let arg = arg.known().to_ascii_lowercase();
-        arg.len() > 2 && arg.starts_with('-') && switch.starts_with(arg.as_str())
+        let arg = arg.strip_suffix(":$true").unwrap_or(&arg);
+        arg.len() > 2 && arg.starts_with('-') && switch.starts_with(arg)
     })
 }
 

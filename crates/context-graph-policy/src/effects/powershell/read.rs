@@ -34,7 +34,12 @@ pub(super) fn operands(args: &[Text]) -> Vec<Text> {
         if NOT_FILES.contains(&option.as_str()) || matches!(text.as_str(), "/s" | "/q" | "/f") {
             continue;
         }
-        if text.starts_with('-') && text.len() > 1 {
+        if let Some((option, value)) = arg.split_once(':').filter(|_| text.starts_with('-')) {
+            let option = option.known().to_ascii_lowercase();
+            if !NOT_FILES.contains(&option.as_str()) && !value.prefix().starts_with('$') {
+                out.push(slashed(&value));
+            }
+        } else if text.starts_with('-') && text.len() > 1 {
             before = text;
         } else if option.starts_with("-dest") {
             last = Some(slashed(arg));
@@ -73,6 +78,7 @@ pub(super) fn nested(source: &str) -> Vec<String> {
 /// Replaces the system's variables by the folders they stand for.
 pub(super) fn with_places(text: &str, shell: &Shell<'_>) -> String {
     let (home, cwd) = (shell.places.home, shell.cwd().known());
+    let profile = format!("{home}/.config/powershell/profile.ps1");
     let places = [
         ("$env:USERPROFILE", home),
         ("${env:USERPROFILE}", home),
@@ -81,10 +87,22 @@ pub(super) fn with_places(text: &str, shell: &Shell<'_>) -> String {
         ("$HOME", home),
         ("$env:TEMP", "/tmp"),
         ("$PWD", cwd),
+        ("$PROFILE", &profile),
     ];
-    places.iter().fold(text.to_owned(), |text, (name, place)| {
+    let text = places.iter().fold(text.to_owned(), |text, (name, place)| {
         if text.contains(['$', '%']) { text.replace(name, place) } else { text }
-    })
+    });
+    // `(Resolve-Path x)` is the path itself.
+    match text.to_ascii_lowercase().find("(resolve-path ") {
+        Some(at) => match text[at..].find(')') {
+            Some(end) => {
+                let path = text[at + "(resolve-path ".len()..at + end].trim();
+                format!("{}{path}{}", &text[..at], &text[at + end + 1..])
+            }
+            None => text,
+        },
+        None => text,
+    }
 }
 
 /// Commands that look up, print or search. Their arguments are not run.

@@ -32,6 +32,10 @@ impl Shell<'_> {
             "zip" | "7z" | "7za" | "7zz" | "rar" => {
                 // `zip archive files`, but `7z command archive files`.
                 let skip = if name == "zip" { 1 } else { 2 };
+                let changes = name == "zip" || matches!(call.word(0), "a" | "u" | "d" | "rn" | "m" | "f");
+                if let Some(archive) = call.operands().get(skip - 1).filter(|_| changes) {
+                    self.touch(Access::Write, archive, name);
+                }
                 let moves = call.has_any(&["-sdel", "-df"]) || name == "zip" && call.has("-m");
                 for file in call.operands().iter().skip(skip) {
                     self.touch_all(Access::Read, file, name, true);
@@ -75,6 +79,12 @@ impl Shell<'_> {
         let here = || Text::lit(".");
         let words = call.operands();
         let (archive, folder) = match call.run.name.as_str() {
+            "cpio" if call.has("-o") => {
+                if let Some(archive) = call.value("-F") {
+                    self.touch(Access::Write, archive, "cpio");
+                }
+                return;
+            }
             "cpio" if call.has("-i") => {
                 (call.value("-F").cloned(), call.value("-D").cloned().unwrap_or_else(here))
             }
@@ -155,6 +165,9 @@ impl Shell<'_> {
         }
         if let Some(folder) = folder.filter(|_| !creates && !call.has("--list")) {
             self.write_within(folder, name);
+        }
+        if let Some(archive) = call.value("--file").filter(|file| creates && file.known() != "-") {
+            self.touch(Access::Write, archive, name);
         }
         // The archive may be on another machine: `host:/path`.
         let elsewhere = call.value("--file").and_then(|file| {

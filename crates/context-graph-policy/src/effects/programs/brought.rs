@@ -8,25 +8,30 @@
 use crate::effects::members::{MAX_ARCHIVE, Members, members};
 use crate::effects::path::{absolute, absolute_str, is_within};
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Run, Target, Text};
+use crate::effects::{Access, Run, Target, Text, own};
 
 /// How many source folders are checked for one pattern.
 const MAX_SOURCES: usize = 64;
 
 /// Paths below the project and below the home folder.
-const KEPT: &[&str] =
-    &[".claude/settings.json", ".claude/settings.local.json", ".claude/hooks", ".context-graph"];
+const KEPT: &[&str] = &[".claude/hooks", ".context-graph"];
 /// Paths below the home folder only.
 const KEPT_AT_HOME: &[&str] = &[".claude.json", ".config/context-graph"];
 
 impl Shell<'_> {
     /// The paths that must not be overwritten.
     pub(crate) fn kept(&self) -> Vec<String> {
-        let below = |root: &str, name: &&str| format!("{}/{name}", root.trim_end_matches('/'));
+        let below = |root: &str, name: &str| format!("{}/{name}", root.trim_end_matches('/'));
         let home = self.places.home;
-        let mut kept: Vec<String> = KEPT.iter().map(|name| below(self.project, name)).collect();
-        if !home.is_empty() && home != self.project {
-            kept.extend(KEPT.iter().chain(KEPT_AT_HOME).map(|name| below(home, name)));
+        let names = || own::CLAUDE_SETTINGS.into_iter().chain(KEPT.iter().copied());
+        let mut kept: Vec<String> = names().map(|name| below(self.project, name)).collect();
+        let has_home = !home.is_empty() && home != self.project;
+        if has_home {
+            kept.extend(names().chain(KEPT_AT_HOME.iter().copied()).map(|name| below(home, name)));
+        }
+        kept.extend(own::of_other_agents().map(|name| below(self.project, name)));
+        if has_home {
+            kept.extend(own::of_other_agents().map(|name| below(home, name)));
         }
         kept
     }

@@ -100,7 +100,9 @@ impl Shell<'_> {
                 }
             }
             "shift" => {
-                self.set_positional(self.positional().get(2..).unwrap_or_default().to_vec());
+                let count: usize = if run.args.is_empty() { 1 } else { run.arg(0).parse().unwrap_or(1) };
+                let from = count.saturating_add(1);
+                self.set_positional(self.positional().get(from..).unwrap_or_default().to_vec());
             }
             "read" | "mapfile" | "readarray" => self.read_variables(call, stdin),
             // A line that is put into the history can be called up and run later.
@@ -339,6 +341,7 @@ impl Shell<'_> {
             path: origin.unwrap_or(path).to_owned(),
             by: by.to_owned(),
             parts,
+            unasked: false,
         });
     }
 

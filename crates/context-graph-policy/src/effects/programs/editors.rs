@@ -90,7 +90,10 @@ impl Shell<'_> {
         } else if command.prefix().contains('!') {
             self.quietly(|shell| shell.script(text));
         } else if let Some((_, arguments)) = text.split_once("delete(") {
-            let words = inline::string_literals(arguments);
+            let home = ["$HOME", "expand('~')", "expand(\"~\")", "expand('$HOME')", "expand(\"$HOME\")"];
+            let arguments =
+                home.iter().rev().fold(arguments.to_owned(), |text, name| text.replace(name, "'~'"));
+            let words = inline::string_literals(&arguments);
             let recursive = words.get(1).is_some_and(|flags| flags.contains("rf"));
             if let Some(file) = words.first() {
                 self.delete(&Text::lit(file.as_str()), "vim", recursive);

@@ -39,6 +39,10 @@ impl Shell<'_> {
             self.git_setting(&name, &value);
         }
         let Some(sub) = call.words.first().map(|word| word.known()) else { return true };
+        // A remote helper that is a command line.
+        for word in call.words.iter().filter_map(|word| word.strip_prefix("ext::")) {
+            self.run(helper_words(&word.to_string()), Vec::new(), &Flow::default());
+        }
         let rest = &call.words[1..];
         let before = self.cwd().clone();
         self.git_elsewhere(sub, call);
@@ -295,9 +299,20 @@ impl Shell<'_> {
                 | "gpg.program"
         ) || name.starts_with("filter.")
             || name.starts_with("pager.")
-            || [".cmd", ".command", ".program", ".textconv", ".driver", "hook", ".helper", ".editor"]
-                .iter()
-                .any(|end| name.ends_with(end));
+            || [
+                ".cmd",
+                ".command",
+                ".program",
+                ".uploadpack",
+                ".receivepack",
+                ".textconv",
+                ".driver",
+                "hook",
+                ".helper",
+                ".editor",
+            ]
+            .iter()
+            .any(|end| name.ends_with(end));
         if let Some(script) = text.strip_prefix('!') {
             self.script(script);
         } else if name.starts_with("filter.") && text.contains(' ') {
@@ -305,10 +320,20 @@ impl Shell<'_> {
             self.script_fed(text, &Flow { file: true, piped: true, ..Flow::default() });
         } else if runs && text != "true" && text != "false" && text.contains(' ') {
             self.script(text);
+        } else if runs && text.starts_with("./") {
+            self.runs_file(value, "", &[]);
         } else if runs && ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|folder| text.starts_with(folder)) {
             self.unknown(Unknown::Foreign(format!("git would run {text}")));
         }
     }
+}
+
+/// The words of a remote helper's command line. A blank within a word has a percent sign before it.
+fn helper_words(line: &str) -> Vec<Text> {
+    line.replace("% ", "\0")
+        .split_whitespace()
+        .map(|word| Text::from(word.replace('\0', " ").as_str()))
+        .collect()
 }
 
 /// Whether a program is in a system folder.

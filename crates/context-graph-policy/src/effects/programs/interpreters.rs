@@ -147,6 +147,7 @@ impl Shell<'_> {
             }
             if matches!(run.name.as_str(), "nu" | "xonsh" | "elvish") {
                 self.handed_line(script);
+                self.removes_each(&script.to_string());
             }
             return match script.literal() {
                 Some(known) => self.script_with(known, positional(1), stdin),
@@ -168,6 +169,19 @@ impl Shell<'_> {
             }
             None if stdin.piped => self.run_stream(stdin, &run.name),
             None => Flow::default(),
+        }
+    }
+
+    /// `ls FOLDER | each { |f| rm $f.name }`: a block removes whatever the list before it has.
+    fn removes_each(&mut self, script: &str) {
+        let Some((list, block)) = script.split_once('|').filter(|(_, rest)| rest.contains("each")) else {
+            return;
+        };
+        let mut words = list.split_whitespace();
+        let removes = block.split(['{', '|', ';', '}']).any(|part| part.trim_start().starts_with("rm "));
+        if removes && matches!(words.next(), Some("ls" | "glob")) {
+            let folder = words.find(|word| !word.starts_with('-')).unwrap_or(".");
+            self.delete(&Text::from(folder.trim_matches(['\'', '"'])), "nu", true);
         }
     }
 
@@ -284,6 +298,9 @@ impl Shell<'_> {
                 for at in (1..rest.len()).filter(|at| handed(*at) || inline::acts(rest[*at].prefix())) {
                     inline::scan(self, &run.name, &rest[at].to_string(), &[]);
                 }
+                for code in rest.iter().filter_map(|word| word.strip_prefix("--execute=")) {
+                    inline::scan(self, &run.name, &code.to_string(), &[]);
+                }
             }
             _ if stdin.piped => self.stream_of_code(stdin, run, rest),
             _ => {}
@@ -327,6 +344,10 @@ impl Shell<'_> {
             self.unknown(Unknown::Decoded);
         } else if !stream.file {
             self.unknown(Unknown::Piped(stream.from.clone()));
+        } else {
+            for file in self.files_fed(stream).iter().take(1) {
+                self.runs_file(file, &run.name, &[]);
+            }
         }
     }
 }

@@ -37,12 +37,12 @@ use passed::{flow_of, names_alone};
 pub(crate) use tasks::make_variables;
 
 use super::shell::{Flow, Shell};
-use super::{Access, Origin, Run, Text, Unknown};
+use super::{Access, Origin, Run, Text, Unknown, own};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
     /// Runs one program. The first word is its name.
-    pub(crate) fn run(&mut self, words: Vec<Text>, assigns: Vec<(String, Text)>, stdin: &Flow) -> Flow {
+    pub(crate) fn run(&mut self, words: Vec<Text>, mut assigns: Vec<(String, Text)>, stdin: &Flow) -> Flow {
         let mut words = words.into_iter();
         let Some(word) = words.next() else { return Flow::default() };
         let args: Vec<Text> = words.collect();
@@ -68,6 +68,13 @@ impl Shell<'_> {
         }
         for (variable, value) in &assigns {
             self.variable_for_program(&name, variable, value);
+        }
+        if own::is_client(&name) {
+            // Set before, and perhaps exported.
+            let set =
+                own::PLACES.iter().filter_map(|place| Some(((*place).to_owned(), self.variable(place)?)));
+            let set: Vec<_> = set.collect();
+            assigns.extend(set);
         }
         let args = self.with_set_options(&name, args, &assigns);
         let run = Run {
@@ -102,6 +109,9 @@ impl Shell<'_> {
     /// The program's name without its folder. `None`, with a note, if it cannot be known.
     fn program_name(&mut self, word: &Text) -> Option<String> {
         let name = word.file_name();
+        if ["http://", "https://"].iter().any(|scheme| word.prefix().starts_with(scheme)) {
+            self.unknown(Unknown::Downloaded(name.to_string()));
+        }
         if let Some(known) = name.literal() {
             let known = known.strip_suffix(".exe").unwrap_or(known);
             return Some(unmarked(known).to_owned());

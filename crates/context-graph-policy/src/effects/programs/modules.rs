@@ -29,6 +29,13 @@ impl Shell<'_> {
                 inline::scan(self, "python", code, &[]);
             }
         }
+        // Modules that run a file under their eyes.
+        let watches =
+            ["pdb", "cProfile", "profile", "trace", "coverage", "runpy", "debugpy", "memory_profiler"];
+        let file = args.iter().find(|arg| arg.known().ends_with(".py"));
+        if let Some(file) = file.filter(|_| watches.contains(&module)) {
+            self.runs_file(file, &run.name, &[]);
+        }
         if let ("json.tool", [_, .., output]) = (module, args) {
             self.touch(Access::Write, output, &run.name);
         }

@@ -4,6 +4,9 @@ use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Cargo, Origin, Text};
 use crate::programs::Invocation;
 
+/// How much of a file of commands is read.
+const MAX_BATCH: usize = 16 * 1024;
+
 impl Shell<'_> {
     pub(super) fn networked(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let run = call.run;
@@ -103,6 +106,16 @@ impl Shell<'_> {
                 self.script(line);
             }
         }
+        if matches!(name, "ftp" | "sftp" | "lftp") {
+            let batches: Vec<Text> = call.values("-b").cloned().collect();
+            let mut scripts: Vec<String> = stdin.literal().map(str::to_owned).into_iter().collect();
+            scripts.extend(call.values("-e").chain(call.values("-c")).map(ToString::to_string));
+            for batch in batches.iter().filter(|batch| batch.known() != "-") {
+                let text = self.read_file(batch, MAX_BATCH);
+                scripts.extend(text.map(|text| String::from_utf8_lossy(&text).into_owned()));
+            }
+            scripts.iter().for_each(|script| self.removes_elsewhere(script, name));
+        }
         let words = call.operands();
         let puts =
             |text: &str| ["put ", "mirror -R", "mirror --reverse"].iter().any(|word| text.contains(word));
@@ -138,10 +151,48 @@ impl Shell<'_> {
             let host = host.split_once('@').map_or(host.clone(), |(_, host)| host);
             // Build output may be sent to where it is published.
             self.send(host, if built || lists { Cargo::Data } else { Cargo::File }, name);
+            if call.given.iter().any(|given| given.name.starts_with("--del")) {
+                self.mirror_to(last, name);
+            }
         } else if name == "rsync" || name == "scp" {
             self.fetched_files(call, last, sources);
         } else if stdin.piped {
             self.send((*last).clone(), stdin.cargo(), name);
+        }
+    }
+
+    /// What the source lacks is removed at the destination. In a folder of one's own that is how things are published;
+    /// at the top of another machine it takes what others keep there.
+    fn mirror_to(&mut self, destination: &Text, by: &str) {
+        let Some((_, path)) = destination.split_once(':') else { return };
+        let known = path.known().trim_end_matches('/');
+        let is_home = matches!(known, "" | "~" | ".") && !path.prefix().starts_with('/');
+        let is_high = path.literal().is_some() && known.matches('/').count() < 2;
+        if is_home || is_high && path.prefix().starts_with('/') {
+            let path = if is_home { Text::lit("/home") } else { path };
+            self.elsewhere(|shell| shell.touch_all(Access::Delete, &path, by, true));
+        }
+    }
+
+    /// Lines for a client of files elsewhere: what they remove there.
+    fn removes_elsewhere(&mut self, lines: &str, by: &str) {
+        for line in lines.split(['\n', ';']).take(64) {
+            let mut words = line.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+            let verb = words.next().unwrap_or("").trim_start_matches('-');
+            if !matches!(verb, "rm" | "rmdir" | "mrm" | "delete" | "mdelete" | "mdel") {
+                continue;
+            }
+            let words: Vec<&str> = words.collect();
+            let is_whole = words.iter().any(|word| word.starts_with('-') && word.contains(['r', 'R']));
+            for word in words.iter().filter(|word| !word.starts_with('-')) {
+                let mut target = Text::default();
+                target.push_globbed(word);
+                let is_whole = is_whole || word.contains('*');
+                self.elsewhere(|shell| {
+                    shell.set_cwd(Text::hole(Origin::Output));
+                    shell.touch_all(Access::Delete, &target, by, is_whole);
+                });
+            }
         }
     }
 

@@ -1,9 +1,9 @@
 //! Output files of programs that could overwrite our own files: named by an option, by a word at a known
 //! position, or in a folder that the program fills. Only our own paths are checked, so the tables may list too
-//! much.
+//! much. Hidden files of the home folder are checked too, where an option says plainly that it is for output.
 
 use crate::effects::shell::Shell;
-use crate::effects::{Access, Run, Text};
+use crate::effects::{Access, Run, Text, own};
 use crate::programs::{Given, Invocation, Role, lists};
 
 /// Programs that fill a folder: their verbs, and which word after the verb is the folder. Without that word the
@@ -34,11 +34,19 @@ const FILLERS: &[(&str, &[&str], usize)] = &[
     ("cargo", &["vendor"], 0),
     ("git", &["submodule add", "init", "bundle create"], 1),
     ("lndir", &[], 1),
+    ("copier", &["copy"], 1),
 ];
 
 /// Programs that write a file, and which word names it. `usize::MAX` is the last word.
-const WRITERS: &[(&str, &[&str], usize)] =
-    &[("split", &[], usize::MAX), ("script", &[], 0), ("git", &["bundle create"], 0), ("xxd", &[], 1)];
+const WRITERS: &[(&str, &[&str], usize)] = &[
+    ("split", &[], usize::MAX),
+    ("script", &[], 0),
+    ("git", &["bundle create"], 0),
+    ("xxd", &[], 1),
+    ("cmake", &["copy", "copy_if_different", "create_symlink", "create_hardlink", "rename"], usize::MAX),
+    ("duplicity", &["restore"], 1),
+    ("crudini", &[], 0),
+];
 
 impl Shell<'_> {
     /// Notes which of our own files a program would overwrite.
@@ -46,7 +54,8 @@ impl Shell<'_> {
         let run = call.run;
         let name = run.name.as_str();
         // Hardly any call names one of our paths or runs in one, so that is checked before the tables.
-        let names_ours = |text: &Text| names_ours(text.prefix());
+        let home = self.places.home;
+        let names_ours = |text: &Text| names_ours(text.prefix()) || is_hidden_at_home(text.prefix(), home);
         if matches!(name, "sqlite3" | "duckdb") {
             self.database_outputs(run);
         }
@@ -66,7 +75,8 @@ impl Shell<'_> {
                 None => arg.strip_prefix(&text[..2]).unwrap_or_default(),
                 _ => continue,
             };
-            self.output(&value, name);
+            let is_plain = ["-o", "-O", "--out"].iter().any(|option| text.starts_with(option));
+            self.output(&value, name, is_plain);
         }
         // The value of a described option may also be an output file.
         let may_write = |given: &&Given<'_>| {
@@ -76,7 +86,7 @@ impl Shell<'_> {
             })
         };
         for value in call.given.iter().filter(may_write).flat_map(|given| &given.values) {
-            self.output(value, name);
+            self.output(value, name, false);
         }
         if name == "mkdir" {
             for folder in call.operands() {
@@ -92,28 +102,31 @@ impl Shell<'_> {
         }
         for (_, verbs, at) in WRITERS.iter().filter(|(known, ..)| *known == name) {
             if let Some(file) = word_behind(call, verbs, *at) {
-                self.output(&file, name);
+                self.output(&file, name, true);
             }
         }
         for (_, verbs, at) in FILLERS.iter().filter(|(known, ..)| *known == name) {
             if let Some(folder) = word_behind(call, verbs, *at) {
-                self.output(&folder, name);
+                self.output(&folder, name, true);
                 self.bring_unnamed(&folder, false, name);
             }
         }
     }
 
-    /// Reports one written file or folder, if it is one of ours.
-    fn output(&mut self, place: &Text, by: &str) {
+    /// Reports one written file or folder, if it is one of ours, or a hidden one of the home folder and `is_plain`.
+    fn output(&mut self, place: &Text, by: &str, is_plain: bool) {
+        let home = self.places.home;
+        if is_plain && place.literal().is_some_and(|path| is_hidden_at_home(path, home)) {
+            self.touch(Access::Write, place, by);
+            return;
+        }
         // `--emit=dep-info=file`
         let place = place.split_once('=').map_or_else(|| place.clone(), |(_, inner)| inner);
         let place = self.home_expanded(&place);
-        let Some(path) =
-            place.literal().filter(|path| path.contains("claude") || path.contains("context-graph"))
-        else {
+        let Some(path) = place.literal().filter(|path| path.contains("claude") || own::is_near(path)) else {
             return;
         };
-        if path.trim_end_matches('/').ends_with(".claude") {
+        if own::is_folder(path.trim_end_matches('/')) {
             self.bring_unnamed(&place, false, by);
         } else {
             self.touch(Access::Write, &place, by);
@@ -147,7 +160,7 @@ impl Shell<'_> {
                     self.quietly(|shell| shell.script(&command));
                 }
                 for word in words {
-                    self.output(&Text::from(word.trim_matches(['\'', '"', ';'])), &run.name);
+                    self.output(&Text::from(word.trim_matches(['\'', '"', ';'])), &run.name, true);
                 }
             }
         }
@@ -163,6 +176,12 @@ fn only_reads(option: &str) -> bool {
 
 fn names_ours(text: &str) -> bool {
     text.contains("claude") || text.contains("context-graph") || text.contains("CLAUDE")
+}
+
+/// Whether a path is a hidden file or folder directly in the home folder, or below one.
+fn is_hidden_at_home(path: &str, home: &str) -> bool {
+    path.starts_with("~/.")
+        || !home.is_empty() && path.strip_prefix(home).is_some_and(|rest| rest.starts_with("/."))
 }
 
 /// The word at a position after a verb of one or two words, if the call has that verb.

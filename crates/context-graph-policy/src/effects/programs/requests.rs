@@ -58,6 +58,13 @@ impl Shell<'_> {
                 cargo = cargo.max(Cargo::File);
                 self.send(Text::hole(Origin::Output), Cargo::File, name);
             }
+            let text = match file.known() {
+                "-" => stdin.literal().map(str::to_owned),
+                _ => self.read_file(file, MAX_SETTINGS).and_then(|text| String::from_utf8(text).ok()),
+            };
+            if let Some(words) = text.map(|text| options_in(&text)).filter(|words| words.len() > 1) {
+                self.run(words, Vec::new(), &Flow::default());
+            }
         }
         let urls: Vec<Text> =
             call.operands().iter().map(|url| (*url).clone()).chain(call.values("--url").cloned()).collect();
@@ -87,6 +94,28 @@ impl Shell<'_> {
             self.send(host_of(&url), carried, name);
         }
     }
+}
+
+/// How much of a file of options is read.
+const MAX_SETTINGS: usize = 16 * 1024;
+
+/// The command that a file of options stands for: `url = "…"`, `request = DELETE`. Another such file is not followed.
+fn options_in(text: &str) -> Vec<Text> {
+    let mut words = vec![Text::lit("curl")];
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    for line in lines.take(64) {
+        let name = line.split([' ', '=', ':', '\t']).next().unwrap_or(line);
+        let value = line[name.len()..].trim_start_matches([' ', '=', ':', '\t']).trim_matches('"');
+        let name = name.trim_start_matches('-');
+        if matches!(name, "config" | "K") {
+            continue;
+        }
+        words.push(Text::lit(if name.len() == 1 { format!("-{name}") } else { format!("--{name}") }));
+        if !value.is_empty() {
+            words.push(Text::lit(value));
+        }
+    }
+    words
 }
 
 /// Options whose value is sent as it is, or names a file with `@`.

@@ -257,15 +257,24 @@ impl Shell<'_> {
                 }
                 vec![Text::hole(Origin::Computed)]
             }
+            "@" if super::word::plain_text(&param.arg).as_deref() == Some("E") => {
+                let is_escaped = |value: &Text| value.literal().is_none_or(|text| text.contains('\\'));
+                if values.iter().any(is_escaped) { vec![Text::hole(Origin::Computed)] } else { values }
+            }
             "" | ":?" | "?" | "@" | "*" => {
                 if param.op.ends_with('?') && (unset || unknown) {
                     self.joined(&param.arg);
                 }
                 values
             }
+            // Positional parameters start at 1, elements of an array at 0.
             ":" if matches!(name.as_str(), "@" | "*") => {
                 let arg = self.joined(&param.arg);
-                sliced(values, arg.known())
+                sliced(values, arg.known(), 1)
+            }
+            ":" if self.is_whole(param) => {
+                let arg = self.joined(&param.arg);
+                sliced(values, arg.known(), 0)
             }
             op => {
                 let arg = self.joined(&param.arg);
@@ -283,13 +292,41 @@ impl Shell<'_> {
         match (self.array(name).cloned(), index.literal()) {
             (Some(items), Some("@" | "*") | None) => items,
             (Some(items), Some(at)) => {
-                let at = at.parse::<i64>().unwrap_or(0);
+                // If it cannot be computed, it may be any of them.
+                let Some(at) = self.computed_index(at) else { return items };
                 let length = i64::try_from(items.len()).unwrap_or(0);
                 let at = usize::try_from(if at < 0 { at + length } else { at }).unwrap_or(usize::MAX);
                 items.into_iter().nth(at).into_iter().collect()
             }
             (None, _) => self.lookup(name),
         }
+    }
+
+    /// Whether all elements of an array are meant.
+    fn is_whole(&mut self, param: &Param) -> bool {
+        param.index.as_ref().is_some_and(|index| matches!(self.joined(index).literal(), Some("@" | "*")))
+    }
+
+    /// The number that a subscript stands for: digits, a variable that holds them, or a sum of such.
+    fn computed_index(&mut self, text: &str) -> Option<i64> {
+        let text = text.trim();
+        if let Some(digits) = text.strip_prefix("0x") {
+            return i64::from_str_radix(digits, 16).ok();
+        }
+        if let Ok(number) = text.parse() {
+            return Some(number);
+        }
+        let at = text.rfind(['+', '-']).filter(|at| *at > 0 && *at + 1 < text.len());
+        if let Some(at) = at {
+            let (left, right) = (self.computed_index(&text[..at])?, self.computed_index(&text[at + 1..])?);
+            return if text.as_bytes()[at] == b'+' {
+                left.checked_add(right)
+            } else {
+                left.checked_sub(right)
+            };
+        }
+        let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_') && !text.is_empty();
+        if is_name { self.lookup(text).first()?.literal()?.trim().parse().ok() } else { None }
     }
 
     fn lookup(&mut self, name: &str) -> Vec<Text> {
@@ -358,12 +395,12 @@ fn joined_with_blanks(values: &[Text]) -> Text {
 }
 
 /// `${@: -1}`: some of the words. All of them if the numbers are not known.
-fn sliced(values: Vec<Text>, arg: &str) -> Vec<Text> {
+fn sliced(values: Vec<Text>, arg: &str, first: i64) -> Vec<Text> {
     let (offset, length) = arg.split_once(':').unwrap_or((arg, ""));
     let Ok(offset) = offset.trim().parse::<i64>() else { return values };
     let count = i64::try_from(values.len()).unwrap_or(0);
-    // Positional parameters start at 1.
-    let start = usize::try_from(if offset < 0 { count + offset } else { (offset - 1).max(0) }).unwrap_or(0);
+    let start =
+        usize::try_from(if offset < 0 { count + offset } else { (offset - first).max(0) }).unwrap_or(0);
     let length = length.trim().parse().unwrap_or(usize::MAX);
     values.into_iter().skip(start).take(length).collect()
 }

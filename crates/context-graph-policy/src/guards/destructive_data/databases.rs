@@ -160,6 +160,8 @@ fn deletes_data(sql: &str) -> bool {
             "UPDATEMANY({ }",
             "OBJECTS.ALL().DELETE(",
             ".QUERY.DELETE(",
+            ">TRUNCATE(",
+            "::TRUNCATE(",
             ".DELETE_ALL",
             ".DESTROY_ALL",
             "LO_EXPORT(",

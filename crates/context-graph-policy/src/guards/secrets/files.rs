@@ -89,6 +89,10 @@ pub(super) fn holds_keys(effect: &PathEffect, case: &Case<'_>) -> bool {
     KEY_FOLDERS.iter().any(|folder| {
         let folder = format!("{home}/{folder}");
         effect.target.places().any(|place| place == folder) || (whole && holds(&effect.target, &folder))
+    }) || effect.target.places().any(|place| {
+        // The same in any other home.
+        ["/.ssh", "/.gnupg", "/.aws"].iter().any(|folder| place.trim_end_matches('/').ends_with(folder))
+            && !is_within(place, case.ctx.project)
     })
 }
 
