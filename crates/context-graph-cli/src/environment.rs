@@ -92,7 +92,7 @@ impl Environment {
     /// The folders of ours and of the client that variables name, for the guard.
     #[expect(clippy::disallowed_methods, reason = "this is the place")]
     pub(crate) fn named_places(&self) -> NamedPlaces {
-        let text = |path: PathBuf| real_place(&path).to_string_lossy().into_owned();
+        let text = |path: PathBuf| real_place(&path).to_string_lossy().trim_end_matches('/').to_owned();
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         NamedPlaces {
             client: set("CLAUDE_CONFIG_DIR").then(|| text(self.client_folder())),

@@ -12,7 +12,9 @@ use crate::stage::*;
 /// What the guard answers to a call: `allow` if it says nothing.
 fn verdict(place: &Place, tool: &str, input: &Value) -> String {
     let call = json!({"tool_name": tool, "tool_input": input, "tool_use_id": "t"});
-    let said: Value = serde_json::from_str(&hook(place, &event("PreToolUse", "s", call)).stdout).unwrap();
+    let event =
+        event("PreToolUse", "s", call).replace("\"cwd\":\"/w\"", &format!("\"cwd\":{:?}", place.project()));
+    let said: Value = serde_json::from_str(&hook(place, &event).stdout).unwrap();
     said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("allow").to_owned()
 }
 
@@ -118,7 +120,7 @@ fn new_folders_for_hooks_are_closed_to_others() {
 #[test]
 fn what_an_agent_runs_cannot_take_the_guard_out() {
     let place = Place::new();
-    place.run(&["init", "--yes"]).succeeded();
+    assert_eq!(place.run(&["init", "--yes"]).code, 0);
     for args in [&["uninstall", "--yes"][..], &["uninstall", "--yes", "--purge"], &["policy", "init"]] {
         let output = place.command(args).env("CLAUDECODE", "1").output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -43,7 +43,7 @@ fn a_shell_that_the_checkout_brings_does_not_run_even_our_own_script() {
     for name in ["sh", "bash"] {
         let place = Place::new();
         let mark = place.home().join("mark");
-        place.run(&["hooks", "generate-config"]).succeeded();
+        assert_eq!(place.run(&["hooks", "generate-config"]).code, 0);
         trap(&place.project().join("x").join(name), &mark);
         let script = "${CLAUDE_PROJECT_DIR}/.claude/hooks/pre_tool_use.sh";
         registered(&place, &format!("${{CLAUDE_PROJECT_DIR}}/x/{name} {script}"));

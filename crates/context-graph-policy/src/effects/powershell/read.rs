@@ -89,20 +89,9 @@ pub(super) fn with_places(text: &str, shell: &Shell<'_>) -> String {
         ("$PWD", cwd),
         ("$PROFILE", &profile),
     ];
-    let text = places.iter().fold(text.to_owned(), |text, (name, place)| {
+    places.iter().fold(text.to_owned(), |text, (name, place)| {
         if text.contains(['$', '%']) { text.replace(name, place) } else { text }
-    });
-    // `(Resolve-Path x)` is the path itself.
-    match text.to_ascii_lowercase().find("(resolve-path ") {
-        Some(at) => match text[at..].find(')') {
-            Some(end) => {
-                let path = text[at + "(resolve-path ".len()..at + end].trim();
-                format!("{}{path}{}", &text[..at], &text[at + end + 1..])
-            }
-            None => text,
-        },
-        None => text,
-    }
+    })
 }
 
 /// Commands that look up, print or search. Their arguments are not run.

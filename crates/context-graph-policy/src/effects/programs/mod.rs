@@ -12,6 +12,7 @@ mod files;
 mod find;
 mod foreign;
 mod git;
+mod git_runs;
 mod handed;
 mod interpreters;
 mod modules;
@@ -121,11 +122,27 @@ impl Shell<'_> {
             let full = word.prefix().starts_with('/').then(|| word.clone());
             let hits =
                 full.map(|path| super::Target::new(&path, self.cwd(), self.places).real).unwrap_or_default();
-            let fitting = hits.iter().filter_map(|hit| hit.rsplit('/').next());
-            let dangerous =
-                ["rm", "cat", "dd", "sh", "bash", "curl", "nc", "chmod", "mv", "cp", "xxd", "tee", "kill"];
-            let known = dangerous.iter().copied().filter(|known| super::path::fits(&name, known));
-            if let Some(first) = known.chain(fitting).next() {
+            let fitting: Vec<&str> = hits.iter().filter_map(|hit| hit.rsplit('/').next()).collect();
+            let dangerous = [
+                "rm",
+                "cat",
+                "dd",
+                "sh",
+                "bash",
+                "curl",
+                "nc",
+                "chmod",
+                "mv",
+                "cp",
+                "xxd",
+                "tee",
+                "kill",
+                "context-graph",
+            ];
+            // What is there counts; where that is not known, what could be.
+            let mut known = dangerous.iter().copied().filter(|known| super::path::fits(&name, known));
+            let is_there = |known: &&str| fitting.is_empty() || fitting.contains(known);
+            if let Some(first) = known.find(is_there).or_else(|| fitting.first().copied()) {
                 return Some(first.to_owned());
             }
         }

@@ -16,6 +16,7 @@ mod parse;
 mod redirect;
 mod redirections;
 mod simple;
+mod transform;
 mod variables;
 mod word;
 
