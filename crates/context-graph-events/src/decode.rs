@@ -3,13 +3,16 @@
 //! `serde_json` alone would take the last of two equal keys and would not limit the size. A hook's input
 //! decides whether a tool call runs, so its meaning must not depend on which parser reads it.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
+
+use crate::fields::Fields;
 
 /// The largest event that is read, in bytes. The client's largest seen payload was 6 MB.
 pub const MAX_INPUT_BYTES: usize = 16 * 1024 * 1024;
@@ -149,6 +152,20 @@ pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, DecodeError> {
     }
 }
 
+/// The fields of one JSON object, as [`object`] reads it. Most objects are small, and no map is made of them.
+pub(crate) fn fields(text: &str) -> Result<Fields<'_>, DecodeError> {
+    if text.len() <= MAX_INPUT_BYTES {
+        // The object itself is one of the values.
+        let left = Cell::new(MAX_VALUES - 1);
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let read = deserializer.deserialize_map(Few(&left));
+        if let Ok(few) = read.and_then(|few| deserializer.end().map(|()| few)) {
+            return Ok(Fields::of_few(few));
+        }
+    }
+    object(text.as_bytes()).map(Fields::new)
+}
+
 fn value(bytes: &[u8]) -> Result<Value, DecodeError> {
     if bytes.len() > MAX_INPUT_BYTES {
         return Err(DecodeError::TooLarge { limit: MAX_INPUT_BYTES });
@@ -247,6 +264,59 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
+/// The most fields that are kept in a list, which is searched from its beginning.
+const FEW: usize = 32;
+
+/// Reads an object with few fields, no two of them with the same key, and at most as many values as are left.
+struct Few<'c>(&'c Cell<usize>);
+
+impl<'de> Visitor<'de> for Few<'_> {
+    type Value = Vec<(Cow<'de, str>, Value)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with few fields")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut few: Self::Value = Vec::with_capacity(FEW / 2);
+        while let Some(Key(key)) = access.next_key()? {
+            if few.len() == FEW || few.iter().any(|(known, _)| *known == key) {
+                return Err(A::Error::custom("too many fields, or the same twice"));
+            }
+            let item = access.next_value_seed(Strict(self.0))?;
+            few.push((key, item));
+        }
+        Ok(few)
+    }
+}
+
+/// A key, copied only if it has escapes.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(KeyVisitor).map(Self)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(key.to_owned()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,6 +352,30 @@ mod tests {
         assert!(message(b"{\"a\":1,\"b\":{\"c\":1,\"c\":2}}").contains("duplicate key `c`"));
         assert!(message(b"{\"a\":\"\xff\"}").contains("offset 6"));
         assert!(message(b"{\"a\":\"\0\"}").contains("control character"));
+    }
+
+    #[test]
+    fn fields_are_those_of_the_object_and_fail_as_it_does() {
+        let many: String = (0..100).map(|at| format!("\"k{at}\":{at},")).collect();
+        for text in [
+            r#"{"a":1,"b":[true,null,-2,1.5,"x"],"\u0063":{"d":"\n"}}"#,
+            "{}",
+            "\u{feff}{\"a\":1}",
+            &format!("{{{many}\"z\":null}}"),
+            &format!("{{{many}\"k7\":null}}"),
+            r#"{"a":1,"\u0061":2}"#,
+            r#"{"a":{"c":1,"c":2}}"#,
+            &format!("{{\"a\":[{}0]}}", "0,".repeat(MAX_VALUES - 3)),
+            &format!("{{\"a\":[{}0]}}", "0,".repeat(MAX_VALUES - 2)),
+            "[1]",
+            "7",
+            " ",
+            "{\"a\":",
+            "{} x",
+            &format!("{}1{}", "{\"a\":".repeat(200), "}".repeat(200)),
+        ] {
+            assert_eq!(fields(text).map(Fields::rest), object(text.as_bytes()), "{:.60}", text);
+        }
     }
 
     #[test]

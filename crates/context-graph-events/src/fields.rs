@@ -4,6 +4,8 @@
 //! does not offer together: errors that name the field, unknown fields kept next to the known ones, and a known
 //! optional field that arrived as `null` written back as `null`.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -28,31 +30,41 @@ pub trait FieldType: Sized + Serialize {
 }
 
 /// The fields of one JSON object, taken out one by one. The rest is unknown to us and is kept.
-#[derive(Debug)]
-pub struct Fields(Map<String, Value>);
+#[derive(Debug, Default)]
+pub struct Fields<'a> {
+    /// The fields of an object as most events are, in no order. A list of them is searched faster than a map is made.
+    few: Vec<(Cow<'a, str>, Value)>,
+    /// The fields of any other object.
+    map: Map<String, Value>,
+}
 
-impl Fields {
+impl<'a> Fields<'a> {
     /// Starts with an object.
     pub fn new(map: Map<String, Value>) -> Self {
-        Self(map)
+        Self { few: Vec::new(), map }
+    }
+
+    /// Starts with the fields of a small object.
+    pub(crate) fn of_few(few: Vec<(Cow<'a, str>, Value)>) -> Self {
+        Self { few, map: Map::new() }
     }
 
     /// Starts with a value that must be an object.
     pub fn of(value: Value) -> Result<Self, DecodeError> {
         match value {
-            Value::Object(map) => Ok(Self(map)),
+            Value::Object(map) => Ok(Self::new(map)),
             other => Err(DecodeError::wrong_type("an object", &other)),
         }
     }
 
     /// Looks at a field without taking it.
     pub fn peek(&self, key: &str) -> Option<&Value> {
-        self.0.get(key)
+        self.few.iter().find(|(name, _)| name == key).map(|(_, value)| value).or_else(|| self.map.get(key))
     }
 
     /// A field that must be there.
     pub fn required<T: FieldType>(&mut self, key: &str) -> Result<T, DecodeError> {
-        let Some(value) = self.0.remove(key) else {
+        let Some(value) = self.take(key) else {
             return Err(DecodeError::Missing { path: key.to_owned(), expected: T::EXPECTED });
         };
         T::read(value).map_err(|e| e.inside(key))
@@ -61,7 +73,7 @@ impl Fields {
     /// A field that may be absent. `null` counts as absent, but stays among the unknown fields so that it is
     /// written back.
     pub fn optional<T: FieldType>(&mut self, key: &str) -> Result<Option<T>, DecodeError> {
-        if self.0.get(key).is_none_or(Value::is_null) {
+        if self.peek(key).is_none_or(Value::is_null) {
             return Ok(None);
         }
         self.required(key).map(Some)
@@ -69,8 +81,8 @@ impl Fields {
 
     /// A field that must be there but may be `null`.
     pub fn nullable<T: FieldType>(&mut self, key: &str) -> Result<Option<T>, DecodeError> {
-        if self.0.get(key) == Some(&Value::Null) {
-            self.0.remove(key);
+        if self.peek(key) == Some(&Value::Null) {
+            self.take(key);
             return Ok(None);
         }
         self.required(key).map(Some)
@@ -78,12 +90,16 @@ impl Fields {
 
     /// Takes a field without checking its type.
     pub fn take(&mut self, key: &str) -> Option<Value> {
-        self.0.remove(key)
+        match self.few.iter().position(|(name, _)| name == key) {
+            Some(at) => Some(self.few.swap_remove(at).1),
+            None => self.map.remove(key),
+        }
     }
 
     /// The fields that were not taken.
-    pub fn rest(self) -> Map<String, Value> {
-        self.0
+    pub fn rest(mut self) -> Map<String, Value> {
+        self.map.extend(self.few.into_iter().map(|(name, value)| (name.into_owned(), value)));
+        self.map
     }
 }
 
@@ -222,7 +238,7 @@ impl<T: FieldType> FieldType for Vec<T> {
 mod tests {
     use super::*;
 
-    fn fields(value: Value) -> Fields {
+    fn fields(value: Value) -> Fields<'static> {
         Fields::of(value).unwrap()
     }
 

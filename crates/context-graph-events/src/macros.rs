@@ -150,7 +150,7 @@ macro_rules! payload {
             // and each 64 KB that it touches is a page fault.
             #[inline(never)]
             fn from_fields(
-                mut fields: $crate::fields::Fields,
+                mut fields: $crate::fields::Fields<'_>,
             ) -> Result<Self, $crate::decode::DecodeError> {
                 $crate::claude_code::check_event_name(&mut fields, Self::NAME)?;
                 // An event's own field wins over the common one of the same name: `agent_id` is optional in

@@ -142,7 +142,7 @@ impl EventRecord {
 
     /// Decodes the event.
     pub fn event(&self) -> Result<Event, DecodeError> {
-        Event::from_slice(self.payload.as_bytes())
+        Event::from_text(&self.payload)
     }
 
     /// The record cut down for permanent storage.

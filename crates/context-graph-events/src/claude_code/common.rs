@@ -93,7 +93,7 @@ macro_rules! schema_one {
 }
 
 impl CommonEventData {
-    pub(crate) fn take(fields: &mut Fields) -> Result<Self, DecodeError> {
+    pub(crate) fn take(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
         let mut common = Self::default();
         common_fields!(take_one, fields, common);
         Ok(common)

@@ -35,7 +35,7 @@ pub trait EventPayload: Sized + Serialize {
     fn extra(&self) -> &Map<String, Value>;
 
     /// Reads the payload from a parsed object.
-    fn from_fields(fields: Fields) -> Result<Self, DecodeError>;
+    fn from_fields(fields: Fields<'_>) -> Result<Self, DecodeError>;
 
     /// Converts the payload back to an object. Text is moved, not copied: it can be megabytes.
     fn into_object(self) -> Map<String, Value>;
@@ -92,7 +92,7 @@ macro_rules! events {
 
         impl Event {
             /// Reads the payload that belongs to a known event.
-            pub fn from_fields_as(name: EventName, fields: Fields) -> Result<Self, DecodeError> {
+            pub fn from_fields_as(name: EventName, fields: Fields<'_>) -> Result<Self, DecodeError> {
                 Ok(match name {
                     $( EventName::$event => Self::$event($payload::from_fields(fields)?), )*
                 })
@@ -203,7 +203,15 @@ impl InjectsContext for PreCompactPayload {}
 impl Event {
     /// Reads a native payload; `hook_event_name` selects the event.
     pub fn from_object(map: Map<String, Value>) -> Result<Self, DecodeError> {
-        let mut fields = Fields::new(map);
+        Self::from_fields(Fields::new(map))
+    }
+
+    /// Reads a native payload from its text.
+    pub fn from_text(text: &str) -> Result<Self, DecodeError> {
+        Self::from_fields(crate::decode::fields(text)?)
+    }
+
+    fn from_fields(mut fields: Fields<'_>) -> Result<Self, DecodeError> {
         let name: String = match fields.peek("hook_event_name") {
             Some(Value::String(name)) => name.clone(),
             _ => fields.required("hook_event_name")?,
@@ -277,7 +285,7 @@ impl std::fmt::Display for EventName {
 
 /// Takes `hook_event_name` out and checks that it is the expected one. A payload that is read directly as its
 /// own type may omit it.
-pub(crate) fn check_event_name(fields: &mut Fields, expected: EventName) -> Result<(), DecodeError> {
+pub(crate) fn check_event_name(fields: &mut Fields<'_>, expected: EventName) -> Result<(), DecodeError> {
     match fields.take("hook_event_name") {
         None => Ok(()),
         Some(value) => {

@@ -66,7 +66,7 @@ impl HookEventType {
         }
     }
 
-    pub(super) fn read(fields: &mut Fields, key: &str) -> Result<Self, DecodeError> {
+    pub(super) fn read(fields: &mut Fields<'_>, key: &str) -> Result<Self, DecodeError> {
         let text: String = fields.required(key)?;
         Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(DecodeError::WrongType {
             path: key.to_owned(),

@@ -192,7 +192,7 @@ impl HookPayload {
     }
 
     /// Senders that follow the older contract give `tool_output` and `error`, but neither input nor response.
-    fn post_tool_use_of(mut data: Fields) -> Result<Self, DecodeError> {
+    fn post_tool_use_of(mut data: Fields<'_>) -> Result<Self, DecodeError> {
         let is_older = data.peek("tool_response").is_none()
             && (data.peek("tool_output").is_some() || data.peek("error").is_some());
         let (tool_input, tool_response) = if is_older {
@@ -211,7 +211,7 @@ impl HookPayload {
         })
     }
 
-    fn from_data(kind: HookEventType, mut data: Fields) -> Result<Self, DecodeError> {
+    fn from_data(kind: HookEventType, mut data: Fields<'_>) -> Result<Self, DecodeError> {
         Ok(match kind {
             HookEventType::SessionStart => Self::SessionStart {
                 cwd: data.required("cwd")?,

@@ -19,12 +19,13 @@ const PARTS_A_THREAD: i64 = 8;
 
 impl Store {
     /// Runs `own` on this thread and `others` on further threads until all parts are done. Returns the results in the
-    /// order of the parts.
-    pub(super) fn in_parts<T: Send>(
+    /// order of the parts. One of the further threads runs `before` first, which is as much work as many parts.
+    pub(super) fn in_parts<B: Send, T: Send>(
         &self,
+        before: impl FnOnce() -> B + Send,
         mut own: impl FnMut(&Self, Part) -> Result<T>,
         others: impl Fn(&Self, Part) -> Result<T> + Sync,
-    ) -> Result<Vec<T>> {
+    ) -> Result<(B, Vec<T>)> {
         let (threads, parts) = self.parts()?;
         let (options, next) = (&self.options(), &AtomicUsize::new(0));
         let take = || {
@@ -32,24 +33,25 @@ impl Store {
             parts.get(at).map(|part| (at, *part))
         };
         let (take, others) = (&take, &others);
+        let help = move || -> Result<Vec<(usize, T)>> {
+            let mine = std::iter::from_fn(take);
+            let store = Self::open(options)?;
+            mine.map(|(at, part)| Ok((at, others(&store, part)?))).collect()
+        };
+        let gone = || StorageError::InvalidData("a thread has ended early".to_owned());
         thread::scope(|scope| {
-            let start = |_| {
-                scope.spawn(move || -> Result<Vec<(usize, T)>> {
-                    let store = Self::open(options)?;
-                    let mine = std::iter::from_fn(take);
-                    mine.map(|(at, part)| Ok((at, others(&store, part)?))).collect()
-                })
-            };
-            let started: Vec<_> = (1..threads).map(start).collect();
+            let first = scope.spawn(move || (before(), if threads > 1 { help() } else { Ok(Vec::new()) }));
+            let started: Vec<_> = (2..threads).map(|_| scope.spawn(help)).collect();
             let mine = std::iter::from_fn(take);
             let mut done: Vec<(usize, T)> =
                 mine.map(|(at, part)| Ok((at, own(self, part)?))).collect::<Result<_>>()?;
+            let (before, helped) = first.join().map_err(|_| gone())?;
+            done.extend(helped?);
             for thread in started {
-                let gone = || StorageError::InvalidData("a thread has ended early".to_owned());
                 done.extend(thread.join().unwrap_or_else(|_| Err(gone()))?);
             }
             done.sort_by_key(|(at, _)| *at);
-            Ok(done.into_iter().map(|(_, result)| result).collect())
+            Ok((before, done.into_iter().map(|(_, result)| result).collect()))
         })
     }
 

@@ -223,12 +223,14 @@ impl Store {
 
     /// Bytes on disk, and how many of them are in use: the rest is reused before the file grows.
     pub fn sizes(&self) -> Result<(u64, u64)> {
-        self.settle(|store| {
-            let asked = "SELECT page_count * page_size, (page_count - freelist_count) * page_size
-                FROM pragma_page_count, pragma_page_size, pragma_freelist_count";
-            store.connection.query_row(asked, [], |row| {
-                Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
-            })
+        self.settle(Self::sizes_of_file)
+    }
+
+    pub(super) fn sizes_of_file(&self) -> rusqlite::Result<(u64, u64)> {
+        let asked = "SELECT page_count * page_size, (page_count - freelist_count) * page_size
+            FROM pragma_page_count, pragma_page_size, pragma_freelist_count";
+        self.connection.query_row(asked, [], |row| {
+            Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
         })
     }
 }

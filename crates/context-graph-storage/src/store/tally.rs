@@ -162,7 +162,8 @@ impl Store {
             let mut tally = Tally::default();
             store.count(counting, Some(part), clients, day_of, &mut tally).map(|()| tally)
         };
-        self.in_parts(count, count)?.into_iter().for_each(|part| into.add(part));
+        let ((), parts) = self.in_parts(|| (), count, count)?;
+        parts.into_iter().for_each(|part| into.add(part));
         Ok(())
     }
 

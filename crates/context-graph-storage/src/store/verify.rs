@@ -2,7 +2,6 @@
 //! row, derives the rows again from the records, and runs SQLite's own integrity check.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use context_graph_core::session::EventRecord;
 use rusqlite::Row;
@@ -15,7 +14,7 @@ use super::log::{read, walk};
 use super::parts::Part;
 use super::sessions::{SNAPSHOT, STATE};
 use super::{CheckReport, Store, rows, tombstone, words};
-use crate::error::{Result, StorageError};
+use crate::error::Result;
 use crate::session_key::SessionKey;
 use crate::sessions::{Loss, look_for_losses};
 
@@ -142,11 +141,31 @@ impl Store {
     /// Follows the hash chain of every log, and compares every row with the records; `progress` gets the
     /// approximate number of records checked so far.
     pub fn verify_chains(&self, progress: &mut dyn FnMut(u64)) -> Result<ChainReport> {
+        self.verify_beside(|| (), progress).map(|((), report)| report)
+    }
+
+    /// Both at once: whether the file is intact, and whether everything in it is as we wrote it.
+    pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<(CheckReport, ChainReport)> {
+        if self.is_in_memory() {
+            return Ok((self.check()?, self.verify_chains(progress)?));
+        }
+        let options = self.options();
+        let (check, chains) = self.verify_beside(move || Self::open(&options)?.check(), progress)?;
+        Ok((check?, chains))
+    }
+
+    /// Follows the chains while another thread does something else first.
+    fn verify_beside<B: Send>(
+        &self,
+        beside: impl FnOnce() -> B + Send,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(B, ChainReport)> {
         // In one read transaction: nobody writes meanwhile, so all threads see the same data.
         let moment = self.connection.unchecked_transaction().map_err(|error| self.failure(error))?;
         let done = AtomicU64::new(0);
         let note = |records: u64| done.fetch_add(records, Ordering::Relaxed) + records;
-        let parts = self.in_parts(
+        let (beside, parts) = self.in_parts(
+            beside,
             |store, part| store.follow(part, &mut |records| progress(note(records))),
             |store, part| {
                 store.follow(part, &mut |records| {
@@ -166,7 +185,7 @@ impl Store {
             moment.finish()
         })?;
         progress(report.records);
-        Ok(report)
+        Ok((beside, report))
     }
 
     /// Follows the logs of some sessions; returns the result and the numbers of the sessions.
@@ -321,27 +340,13 @@ impl Store {
         })
     }
 
-    /// Both at once: whether the file is intact, and whether everything in it is as we wrote it. On a large
-    /// store each takes about as long as the other.
-    pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<(CheckReport, ChainReport)> {
-        if self.is_in_memory() {
-            return Ok((self.check()?, self.verify_chains(progress)?));
-        }
-        let options = &self.options();
-        thread::scope(|scope| {
-            let checking = scope.spawn(move || Self::open(options)?.check());
-            let chains = self.verify_chains(progress);
-            let gone = || StorageError::InvalidData("a thread has ended early".to_owned());
-            let check = checking.join().unwrap_or_else(|_| Err(gone()))?;
-            Ok((check, chains?))
-        })
-    }
-
     /// Whether SQLite finds the file intact: every page, every index, every row.
     pub fn check(&self) -> Result<CheckReport> {
         self.settle(|store| {
             // Every row is looked up in every index, and those are in another order than the rows.
-            store.connection.execute_batch("PRAGMA cache_size = -32768")?;
+            let (bytes, _) = store.sizes_of_file()?;
+            let kilobytes = (bytes / 16 / 1024).clamp(32 << 10, 256 << 10);
+            store.connection.execute_batch(&format!("PRAGMA cache_size = -{kilobytes}"))?;
             let told = store.connection.prepare("PRAGMA integrity_check(1)").and_then(|mut statement| {
                 statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
             });
