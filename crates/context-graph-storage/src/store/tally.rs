@@ -1,17 +1,14 @@
 //! Counts what happened. Rows are read once, in stored order, and counted here: sorting millions of them in SQL
 //! takes longer.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+mod scan;
 
-use context_graph_core::audit::{EDITORS, Outcome};
-use context_graph_core::session::is_own_entry;
-use context_graph_events::agents::Agent;
-use context_graph_events::claude_code::is_notice;
-use rusqlite::{Connection, Statement, params_from_iter};
+use std::collections::HashMap;
 
+use context_graph_core::audit::Outcome;
+
+use self::scan::{Clients, Days, calls, events, other_clients, place};
 use super::Store;
-use super::entries::numbers;
 use super::parts::Part;
 use crate::error::Result;
 
@@ -74,6 +71,14 @@ pub struct Day {
     pub prompts: u64,
     /// Calls.
     pub counts: Counts,
+}
+
+impl Day {
+    fn join(&mut self, other: &Self) {
+        self.sessions += other.sessions;
+        self.prompts += other.prompts;
+        self.counts.join(&other.counts);
+    }
 }
 
 /// One of the slowest calls.
@@ -181,11 +186,9 @@ impl Store {
             if let Some((first, last)) = range {
                 place = format!("x.session BETWEEN {first} AND {last} AND {place}");
             }
-            let mut days = Days { day_of, known: HashMap::new(), last: (i64::MIN, 0) };
+            let mut days = Days::new(day_of);
             events(connection, &place, clients, &mut days, into)?;
-            calls(connection, &place, counting.top, clients, &mut days, into)?;
-            edits(connection, &place, into)?;
-            denials(connection, &place, into)
+            calls(connection, &place, counting.top, clients, &mut days, into)
         })
     }
 }
@@ -216,194 +219,9 @@ impl Tally {
             }
         }
         for (day, counted) in other.days {
-            let own = self.days.entry(day).or_default();
-            own.sessions += counted.sessions;
-            own.prompts += counted.prompts;
-            own.counts.join(&counted.counts);
+            self.days.entry(day).or_default().join(&counted);
         }
     }
-}
-
-/// The days of moments. All time zone offsets are multiples of a quarter of an hour, so days are cached per
-/// quarter: looking up a local day costs more than the rest of a row.
-struct Days<'a> {
-    day_of: DayOf<'a>,
-    known: HashMap<i64, u32>,
-    last: (i64, u32),
-}
-
-impl Days<'_> {
-    fn of(&mut self, at_ms: i64) -> u32 {
-        let quarter = at_ms.div_euclid(QUARTER_MS);
-        if self.last.0 != quarter {
-            let day_of = self.day_of;
-            let day = *self.known.entry(quarter).or_insert_with(|| day_of(quarter * QUARTER_MS));
-            self.last = (quarter, day);
-        }
-        self.last.1
-    }
-}
-
-const QUARTER_MS: i64 = 15 * 60 * 1000;
-
-/// Which rows count, as a condition on `x`.
-fn place(connection: &Connection, counting: &Counting<'_>) -> rusqlite::Result<String> {
-    let list = |ids: &[String]| -> rusqlite::Result<String> {
-        let numbers = numbers(connection, ids)?;
-        Ok(numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
-    };
-    let mut conditions = vec!["TRUE".to_owned()];
-    if let Some(named) = counting.sessions {
-        conditions.push(format!("x.session IN ({})", list(named)?));
-    }
-    if let Some(project) = counting.project {
-        let project = project.replace('\'', "''");
-        conditions.push(format!("x.session IN (SELECT number FROM sessions WHERE project = '{project}')"));
-    }
-    if !counting.passed_over.is_empty() {
-        conditions.push(format!("x.session NOT IN ({})", list(counting.passed_over)?));
-    }
-    conditions.extend(counting.span.since_ms.map(|since| format!("+x.at_ms >= {since}")));
-    conditions.extend(counting.span.until_ms.map(|until| format!("+x.at_ms <= {until}")));
-    Ok(conditions.join(" AND "))
-}
-
-/// Counts records, sessions, prompts, and the time of our hook.
-fn events(
-    connection: &Connection,
-    place: &str,
-    clients: &Clients,
-    days_of: &mut Days<'_>,
-    into: &mut Tally,
-) -> rusqlite::Result<()> {
-    let asked = format!(
-        "SELECT x.session, x.at_ms, x.hook_us, x.event, CASE x.event WHEN 'UserPromptSubmit' THEN x.subject END FROM events x WHERE {place}"
-    );
-    let mut statement = connection.prepare(&asked)?;
-    let mut rows = statement.query([])?;
-    let (mut current, mut days) = (None, Vec::new());
-    while let Some(row) = rows.next()? {
-        let session: i64 = row.get(0)?;
-        if current != Some(session) {
-            current = Some(session);
-            into.sessions += 1;
-            under(&mut into.clients, client_of(clients, session)).0 += 1;
-            days.clear();
-        }
-        into.records += 1;
-        let day = days_of.of(row.get(1)?);
-        let of_day = into.days.entry(day).or_default();
-        if !days.contains(&day) {
-            days.push(day);
-            of_day.sessions += 1;
-        }
-        let event = row.get_ref(3)?.as_str().unwrap_or_default();
-        let prompt = row.get_ref(4)?.as_str_or_null().ok().flatten();
-        of_day.prompts += u64::from(prompt.is_some_and(|prompt| !is_notice(prompt)));
-        // Our own entries and imported ones do not come from a hook: none took no time at all.
-        let took = short(row.get(2)?);
-        if took > 0 && !is_own_entry(event) {
-            under(&mut into.hooks, event).push(took);
-        }
-    }
-    Ok(())
-}
-
-/// The names of other agents than Claude Code, by the number of their session.
-type Clients = HashMap<i64, &'static str>;
-
-fn other_clients(connection: &Connection) -> rusqlite::Result<Clients> {
-    let mut statement = connection
-        .prepare("SELECT number, session_id FROM sessions WHERE session_id >= ? AND session_id < ?")?;
-    let mut clients = HashMap::new();
-    for agent in Agent::ALL.into_iter().filter(|agent| *agent != Agent::ClaudeCode) {
-        // Their ids begin with their name and a hyphen, and a dot comes right after a hyphen.
-        let mut rows = statement.query([format!("{agent}-"), format!("{agent}.")])?;
-        while let Some(row) = rows.next()? {
-            clients.insert(row.get(0)?, Agent::of_session(row.get_ref(1)?.as_str()?).name());
-        }
-    }
-    Ok(clients)
-}
-
-/// The agent that a session is of.
-fn client_of(clients: &Clients, session: i64) -> &'static str {
-    clients.get(&session).copied().unwrap_or(Agent::ClaudeCode.name())
-}
-
-fn calls(
-    connection: &Connection,
-    place: &str,
-    top: usize,
-    clients: &Clients,
-    days_of: &mut Days<'_>,
-    into: &mut Tally,
-) -> rusqlite::Result<()> {
-    let asked = format!(
-        "SELECT x.session, x.seq, x.place, x.at_ms, coalesce(x.duration_ms, x.between_ms), x.tool, x.outcome
-         FROM calls x WHERE {place}"
-    );
-    let mut statement = connection.prepare(&asked)?;
-    let mut rows = statement.query([])?;
-    let mut slowest: BinaryHeap<Reverse<(u32, i64, i64, i64)>> = BinaryHeap::new();
-    while let Some(row) = rows.next()? {
-        let outcome = row.get_ref(6)?.as_str().unwrap_or_default();
-        into.total.add(outcome);
-        under(&mut into.clients, client_of(clients, row.get(0)?)).1.add(outcome);
-        into.days.entry(days_of.of(row.get(3)?)).or_default().counts.add(outcome);
-        let (counts, took) = under(&mut into.tools, row.get_ref(5)?.as_str().unwrap_or_default());
-        counts.add(outcome);
-        let Some(ms) = row.get::<_, Option<i64>>(4)?.map(short) else { continue };
-        took.push(ms);
-        if slowest.len() < top || slowest.peek().is_some_and(|Reverse(least)| least.0 < ms) {
-            slowest.push(Reverse((ms, row.get(0)?, row.get(1)?, row.get(2)?)));
-            if slowest.len() > top {
-                slowest.pop();
-            }
-        }
-    }
-    let mut named = connection.prepare(
-        "SELECT s.session_id, x.tool, x.subject FROM calls x JOIN sessions s ON s.number = x.session
-         WHERE x.session = ? AND x.seq = ? AND x.place = ?",
-    )?;
-    for Reverse((ms, session, seq, place)) in slowest {
-        into.slowest.push(named.query_row([session, seq, place], |row| {
-            let (session_id, tool, subject) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(Slow { ms, session_id, seq: seq.cast_unsigned(), tool, subject })
-        })?);
-    }
-    Ok(())
-}
-
-fn edits(connection: &Connection, place: &str, into: &mut Tally) -> rusqlite::Result<()> {
-    let marks = EDITORS.map(|_| "?").join(", ");
-    let mut statement = connection.prepare(&format!(
-        "SELECT f.path FROM calls x CROSS JOIN files f
-         WHERE {place} AND x.outcome = 'success' AND x.tool IN ({marks})
-            AND f.session = x.session AND f.seq = x.seq AND f.place = x.place AND f.position = 0"
-    ))?;
-    count(&mut statement, &EDITORS, &mut into.edited)
-}
-
-fn denials(connection: &Connection, place: &str, into: &mut Tally) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(&format!(
-        "SELECT coalesce(d.rule, '') FROM calls x LEFT JOIN decisions d
-            ON d.session = x.session AND d.seq = x.seq AND d.place = x.place AND d.counted = 1
-         WHERE {place} AND x.outcome = 'denied'"
-    ))?;
-    count(&mut statement, &[], &mut into.denials)
-}
-
-fn count(
-    statement: &mut Statement<'_>,
-    given: &[&str],
-    into: &mut HashMap<String, u64>,
-) -> rusqlite::Result<()> {
-    let mut rows = statement.query(params_from_iter(given))?;
-    while let Some(row) = rows.next()? {
-        *into.entry(row.get(0)?).or_default() += 1;
-    }
-    Ok(())
 }
 
 /// The value under a name, inserted if it is new. There are few names, and most repeat.
@@ -413,11 +231,6 @@ fn under<'m, V: Default>(list: &'m mut Vec<(String, V)>, name: &str) -> &'m mut 
         list.len() - 1
     });
     &mut list[at].1
-}
-
-/// A duration, capped at the largest value.
-fn short(duration: i64) -> u32 {
-    u32::try_from(duration).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
