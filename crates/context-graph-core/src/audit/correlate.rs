@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use context_graph_events::Event;
 use context_graph_events::agents::is_derived;
 use context_graph_events::claude_code::{PermissionRequestPayload, PostToolBatchToolCall};
+use context_graph_events::{DecodeError, Event};
 use serde_json::Value;
 
 use super::draft::{Draft, agent_of, decided};
@@ -28,9 +28,17 @@ pub fn correlate<'a>(
     session: SessionRef<'_>,
     records: impl IntoIterator<Item = (u64, &'a EventRecord)>,
 ) -> Vec<Entry> {
+    correlate_events(session, records.into_iter().map(|(seq, record)| (seq, record, record.event())))
+}
+
+/// The same for events that are decoded already; the payloads of their records are not looked at.
+pub fn correlate_events<'a>(
+    session: SessionRef<'_>,
+    events: impl IntoIterator<Item = (u64, &'a EventRecord, Result<Event, DecodeError>)>,
+) -> Vec<Entry> {
     let mut gathering = Gathering::default();
-    for (seq, record) in records {
-        match record.event() {
+    for (seq, record, event) in events {
+        match event {
             Ok(event) => gathering.take(seq, record, event),
             Err(_) => gathering.entries.push(Entry::Event(Box::new(unreadable(seq, record)))),
         }

@@ -2,7 +2,10 @@
 //! format.
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
-use context_graph_core::session::{EarlierSession, EventRecord, Link, Ruling, Session, SessionHead, Work};
+use context_graph_core::session::{
+    Cut, EarlierSession, EventRecord, Link, Remembered, Ruling, Session, SessionHead, Work,
+};
+use context_graph_events::{DecodeError, Event};
 use context_graph_secrets::Memory;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -152,6 +155,38 @@ pub fn decode_record(bytes: &[u8]) -> Result<EventRecord> {
     }
 }
 
+/// A record in the current format whose texts lie where it was read.
+#[derive(Deserialize)]
+struct RecordHere<'a> {
+    at_ms: i64,
+    _tool_use_id: Option<&'a str>,
+    payload: &'a str,
+    took_us: u32,
+    link: Option<Link>,
+    ruling: Option<Ruling>,
+    updated_input: Option<String>,
+    cuts: Vec<Cut>,
+    remembered: Vec<Remembered>,
+}
+
+/// A record without its payload and its call's id, beside the event that the payload is. Nearly all records are of the
+/// current format, and their payload is not copied.
+pub(crate) fn decode_event(bytes: &[u8]) -> Result<(EventRecord, Result<Event, DecodeError>)> {
+    let (_, own) = split_memory(bytes);
+    let here = own.strip_prefix(&[RECORD_FORMAT]).and_then(|own| postcard::from_bytes(own).ok());
+    let Some(RecordHere { at_ms, payload, took_us, link, ruling, updated_input, cuts, remembered, .. }) =
+        here
+    else {
+        let record = decode_record(bytes)?;
+        let event = record.event();
+        return Ok((EventRecord { tool_use_id: None, payload: String::new(), ..record }, event));
+    };
+    let (event, tool_use_id, payload) = (Event::from_text(payload), None, String::new());
+    let record =
+        EventRecord { at_ms, tool_use_id, payload, took_us, link, ruling, updated_input, cuts, remembered };
+    Ok((record, event))
+}
+
 /// A record in the first format.
 #[derive(Deserialize)]
 struct FirstRecord {
@@ -279,6 +314,37 @@ mod tests {
             assert!(decode_session(&bytes[..end]).is_err());
         }
         assert_eq!(remembering(&[], vec![3]), [3]);
+    }
+
+    #[test]
+    fn an_event_is_decoded_as_its_record_is() {
+        let record = EventRecord {
+            at_ms: 5,
+            tool_use_id: Some("call".to_owned()),
+            payload: r#"{"hook_event_name":"Stop","session_id":"s","transcript_path":"","cwd":"/"}"#
+                .to_owned(),
+            took_us: 7,
+            link: None,
+            ruling: Some(Ruling {
+                verdict: "ask".to_owned(),
+                rules: vec!["r".to_owned()],
+                reason: "why".to_owned(),
+            }),
+            updated_input: Some("{}".to_owned()),
+            cuts: Vec::new(),
+            remembered: Vec::new(),
+        };
+        let bytes = encode_record(&record).unwrap();
+        let second = [&[SECOND_RECORD], &bytes[1..bytes.len() - 1]].concat();
+        for bytes in [remembering(&[1, 2, 3], bytes.clone()), second, bytes.clone()] {
+            let (read, event) = decode_event(&bytes).unwrap();
+            assert_eq!(decode_record(&bytes).unwrap(), record);
+            assert_eq!(read, EventRecord { tool_use_id: None, payload: String::new(), ..record.clone() });
+            assert_eq!(event, record.event());
+        }
+        for end in 0..bytes.len() {
+            assert_eq!(decode_event(&bytes[..end]).is_ok(), decode_record(&bytes[..end]).is_ok());
+        }
     }
 
     #[test]

@@ -32,6 +32,7 @@ use crate::paths::StateFolder;
 use crate::quarantine::{forget_losses, has_losses, note_loss, take_losses};
 use crate::session_key::SessionKey;
 
+pub(crate) use codec::decode_event;
 pub use codec::{decode_record, decode_session, encode_record, encode_session};
 pub use keep::{Limits, Pruned, UPKEEP_STAMP};
 pub use lost::Loss;

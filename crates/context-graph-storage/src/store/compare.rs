@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use context_graph_core::session::EventRecord;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, Statement};
 
 use super::field::{Field, row_is};
 use super::ledger::Ledger;
 use super::parts::Part;
-use super::rows::correlated;
+use super::rows::Records;
 use super::telling::{self, INJECTIONS, PREVIOUS_SESSION, Rows, TABLES};
 
 /// Rows ordered by session. The query must have the session in its first column.
@@ -110,10 +109,11 @@ pub(super) struct Differs {
 
 impl Expected {
     /// Replaces the content by the rows of this session. The allocated memory is reused.
-    pub(super) fn tell(&mut self, ledger: &Ledger, records: &[(u64, EventRecord)]) -> rusqlite::Result<()> {
+    pub(super) fn tell(&mut self, ledger: &Ledger, records: &mut Records) -> rusqlite::Result<()> {
         self.bytes.clear();
         self.rows.iter_mut().for_each(Vec::clear);
-        telling::tell(ledger.number, &correlated(ledger, records), records, self)?;
+        let entries = records.correlated(ledger);
+        telling::tell(ledger.number, &entries, &records.all, self)?;
         self.rows.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.key));
         Ok(())
     }

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::chain::Chain;
 use super::ledger::{Ledger, is_ours, select};
+use super::rows::Records;
 use super::sessions::{SNAPSHOT, STATE};
 use super::telling::TABLES;
 use super::{About, Store, StoreOptions, log, rows, schema, words};
@@ -135,7 +136,7 @@ fn from_records(
     is_ours: bool,
 ) -> rusqlite::Result<Option<u64>> {
     let mut chain = Chain::begin(ledger.number.cast_unsigned(), &ledger.entry.session_id);
-    let (mut next, mut records) = (1, Vec::new());
+    let (mut next, mut records) = (1, Records::default());
     let mut statement = connection
         .prepare_cached("SELECT first_seq, content FROM blocks WHERE session = ? ORDER BY first_seq")?;
     let mut blocks = statement.query([ledger.number])?;
@@ -144,9 +145,7 @@ fn from_records(
         let block = log::read(ledger.number, first, row.get_ref(1)?);
         let holds = |block: &super::block::Block| first == next && block.before == chain && block.holds();
         let Some(block) = block.filter(holds) else { return Ok(None) };
-        records.extend(block.records().map(|packed| {
-            (packed.seq, rows::read(&ledger, packed.content.tool_use_id, packed.content.bytes))
-        }));
+        block.records().for_each(|packed| records.push(&ledger, packed.seq, packed.content));
         (next, chain) = (block.end(), block.behind);
     }
     let count = next - 1;
@@ -156,8 +155,8 @@ fn from_records(
     }
     (ledger.entry.last_seq, ledger.entry.chain) = (count, head);
     rows::forget_from(connection, ledger.number, 0)?;
-    let entries = rows::correlated(&ledger, &records);
-    let open_turn = rows::put(connection, ledger.number, &entries, &records)?;
+    let entries = records.correlated(&ledger);
+    let open_turn = rows::put(connection, ledger.number, &entries, &records.all)?;
     ledger.settled = rows::settled(&entries, open_turn, count);
     ledger.update(seal, connection, true)?;
     Ok(Some(count))

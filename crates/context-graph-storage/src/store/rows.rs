@@ -5,8 +5,9 @@
 
 use std::ops::ControlFlow;
 
-use context_graph_core::audit::{Entry, Evidence, SessionRef, correlate};
+use context_graph_core::audit::{Entry, Evidence, SessionRef, correlate_events};
 use context_graph_core::session::EventRecord;
+use context_graph_events::{DecodeError, Event};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::field::Field;
@@ -14,11 +15,37 @@ use super::ledger::Ledger;
 use super::telling::{self, Rows, TABLES};
 use super::write::number;
 use super::{LogContent, LogRecord, log};
-use crate::sessions::decode_record;
+use crate::sessions::{decode_event, decode_record};
 
 /// How far back to look for unanswered calls: one that is never answered must not make every later turn more
 /// expensive.
 const FURTHEST: u64 = 1000;
+
+/// Records that rows are derived from: each without its payload, and beside it the event that the payload is.
+#[derive(Default)]
+pub(super) struct Records {
+    pub(super) all: Vec<(u64, EventRecord)>,
+    events: Vec<Result<Event, DecodeError>>,
+}
+
+impl Records {
+    /// Adds the next one. One that cannot be decoded becomes an event without content.
+    pub(super) fn push(&mut self, ledger: &Ledger, seq: u64, content: LogContent<'_>) {
+        let fallback = || (unreadable(ledger.entry.first_stored_ms), Err(DecodeError::Empty));
+        let (mut record, event) = decode_event(content.bytes).unwrap_or_else(|_| fallback());
+        record.tool_use_id = content.tool_use_id.map(str::to_owned);
+        self.all.push((seq, record));
+        self.events.push(event);
+    }
+
+    /// What they come to. Only the records stay.
+    pub(super) fn correlated(&mut self, ledger: &Ledger) -> Vec<Entry> {
+        let project = ledger.entry.project.as_deref().unwrap_or_default();
+        let origin = SessionRef { session_id: &ledger.entry.session_id, project };
+        let events = self.all.iter().zip(self.events.drain(..));
+        correlate_events(origin, events.map(|((seq, record), event)| (*seq, record, event)))
+    }
+}
 
 /// Derives rows from the records after `before`, which were just appended, and returns the new settled
 /// position.
@@ -30,16 +57,16 @@ pub(super) fn tell(
 ) -> rusqlite::Result<u64> {
     let mut from = ledger.settled.min(before);
     let mut records = read_from(connection, ledger, from, before, fresh)?;
-    let mut entries = correlated(ledger, &records);
+    let mut entries = records.correlated(ledger);
     if let Some(further) = reaches_back(connection, ledger, (from, before), &entries)? {
         from = further;
         records = read_from(connection, ledger, from, before, fresh)?;
-        entries = correlated(ledger, &records);
+        entries = records.correlated(ledger);
     }
     if from < before {
         forget_from(connection, ledger.number, from)?;
     }
-    let open_turn = put(connection, ledger.number, &entries, &records)?;
+    let open_turn = put(connection, ledger.number, &entries, &records.all)?;
     Ok(settled(&entries, open_turn, ledger.entry.last_seq))
 }
 
@@ -50,30 +77,24 @@ fn read_from(
     from: u64,
     before: u64,
     fresh: &[&LogRecord],
-) -> rusqlite::Result<Vec<(u64, EventRecord)>> {
-    let mut records = Vec::with_capacity(fresh.len());
+) -> rusqlite::Result<Records> {
+    let mut records = Records::default();
     if from < before {
         log::walk(connection, ledger.number, from + 1, &mut |entry| {
             if entry.seq > before {
                 return ControlFlow::Break(());
             }
             if let Some(content) = entry.content {
-                records.push((entry.seq, read(ledger, content.tool_use_id, content.bytes)));
+                records.push(ledger, entry.seq, content);
             }
             ControlFlow::Continue(())
         })?;
     }
-    let appended = (before + 1..).zip(fresh);
-    records.extend(
-        appended.map(|(seq, record)| (seq, read(ledger, record.tool_use_id.as_deref(), &record.bytes))),
-    );
+    for (seq, record) in (before + 1..).zip(fresh) {
+        let content = LogContent { tool_use_id: record.tool_use_id.as_deref(), bytes: &record.bytes };
+        records.push(ledger, seq, content);
+    }
     Ok(records)
-}
-
-pub(super) fn correlated(ledger: &Ledger, records: &[(u64, EventRecord)]) -> Vec<Entry> {
-    let project = ledger.entry.project.as_deref().unwrap_or_default();
-    let origin = SessionRef { session_id: &ledger.entry.session_id, project };
-    correlate(origin, records.iter().map(|(seq, record)| (*seq, record)))
 }
 
 /// The position from which rows must be derived again because a new record may belong to a settled call: an
@@ -190,20 +211,16 @@ impl Rows for Insert<'_> {
     }
 }
 
-/// Decodes a stored record; one that cannot be decoded becomes an event without content.
-pub(super) fn read(ledger: &Ledger, tool_use_id: Option<&str>, bytes: &[u8]) -> EventRecord {
-    stored_record(LogContent { tool_use_id, bytes }, ledger.entry.first_stored_ms)
+/// A stored record by its content; one that cannot be decoded has this time and no content.
+pub fn stored_record(content: LogContent<'_>, fallback_ms: i64) -> EventRecord {
+    let record = decode_record(content.bytes).unwrap_or_else(|_| unreadable(fallback_ms));
+    EventRecord { tool_use_id: content.tool_use_id.map(str::to_owned), ..record }
 }
 
-/// The same by its content; one that cannot be decoded has this time.
-pub fn stored_record(content: LogContent<'_>, fallback_ms: i64) -> EventRecord {
-    let tool_use_id = content.tool_use_id.map(str::to_owned);
-    if let Ok(record) = decode_record(content.bytes) {
-        return EventRecord { tool_use_id, ..record };
-    }
+fn unreadable(at_ms: i64) -> EventRecord {
     EventRecord {
-        at_ms: fallback_ms,
-        tool_use_id,
+        at_ms,
+        tool_use_id: None,
         payload: String::new(),
         took_us: 0,
         link: None,

@@ -3,7 +3,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use context_graph_core::session::EventRecord;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
@@ -12,8 +11,9 @@ use super::compare::{self, Differs, Expected, Walk};
 use super::ledger::{Ledger, find, is_ours, select};
 use super::log::{read, walk};
 use super::parts::Part;
+use super::rows::Records;
 use super::sessions::{SNAPSHOT, STATE};
-use super::{CheckReport, Store, rows, tombstone, words};
+use super::{CheckReport, Store, tombstone, words};
 use crate::error::Result;
 use crate::session_key::SessionKey;
 use crate::sessions::{Loss, look_for_losses};
@@ -69,7 +69,7 @@ impl ChainReport {
 /// A log being followed.
 struct Follow {
     ledger: Ledger,
-    records: Vec<(u64, EventRecord)>,
+    records: Records,
     chain: Chain,
     next: u64,
     broken: bool,
@@ -78,7 +78,7 @@ struct Follow {
 impl Follow {
     fn begin(ledger: Ledger) -> Self {
         let chain = Chain::begin(ledger.number.cast_unsigned(), &ledger.entry.session_id);
-        Self { chain, ledger, records: Vec::new(), next: 1, broken: false }
+        Self { chain, ledger, records: Records::default(), next: 1, broken: false }
     }
 
     fn break_at(&mut self, report: &mut ChainReport, seq: Option<u64>, what: impl Into<String>) {
@@ -116,8 +116,7 @@ impl Follow {
         }
         self.chain = block.behind;
         for packed in block.records().take(if self.broken { 0 } else { usize::MAX }) {
-            let content = packed.content;
-            self.records.push((packed.seq, rows::read(&self.ledger, content.tool_use_id, content.bytes)));
+            self.records.push(&self.ledger, packed.seq, packed.content);
         }
         Ok(())
     }
@@ -223,7 +222,7 @@ impl Store {
                     follow.end(&mut report);
                     store.state_of(&mut follow, &mut report, &states)?;
                     if !follow.broken {
-                        expected.tell(&follow.ledger, &follow.records)?;
+                        expected.tell(&follow.ledger, &mut follow.records)?;
                         if let Some(Differs { table, seq, how }) =
                             expected.compare(connection, number, &mut told)?
                         {
