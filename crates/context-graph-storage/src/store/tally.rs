@@ -168,7 +168,9 @@ impl Store {
             store.count(counting, Some(part), clients, day_of, &mut tally).map(|()| tally)
         };
         let ((), parts) = self.in_parts(|| (), count, count)?;
-        parts.into_iter().for_each(|part| into.add(part));
+        for part in parts {
+            into.add(part);
+        }
         Ok(())
     }
 

@@ -145,9 +145,9 @@ pub(super) fn calls(
     );
     let mut statement = connection.prepare(&asked)?;
     let mut rows = statement.query([])?;
-    let mut edited = connection
+    let mut naming = connection
         .prepare("SELECT path FROM files WHERE session = ? AND seq = ? AND place = ? AND position = 0")?;
-    let mut denied = connection.prepare(
+    let mut deciding = connection.prepare(
         "SELECT coalesce(rule, '') FROM decisions WHERE session = ? AND seq = ? AND place = ? AND counted = 1",
     )?;
     let mut slowest: BinaryHeap<Reverse<(u32, [i64; 3])>> = BinaryHeap::new();
@@ -165,17 +165,17 @@ pub(super) fn calls(
         }
         let outcome = row.get_ref(6)?.as_str().unwrap_or_default();
         let tool = row.get_ref(5)?.as_str().unwrap_or_default();
-        let (counts, took) = under(&mut into.tools, tool);
+        let (counts, lasted) = under(&mut into.tools, tool);
         for counts in [counts, &mut of_session.1, &mut of_day.1.counts] {
             counts.add(outcome);
         }
         if outcome == "success" && edits_files(tool) {
-            count(&mut edited, key, &mut into.edited)?;
-        } else if outcome == "denied" && count(&mut denied, key, &mut into.denials)? == 0 {
+            count(&mut naming, key, &mut into.edited)?;
+        } else if outcome == "denied" && count(&mut deciding, key, &mut into.denials)? == 0 {
             *into.denials.entry(String::new()).or_default() += 1;
         }
         let Some(ms) = row.get::<_, Option<i64>>(4)?.map(short) else { continue };
-        took.push(ms);
+        lasted.push(ms);
         if slowest.len() < top || slowest.peek().is_some_and(|Reverse(least)| least.0 < ms) {
             slowest.push(Reverse((ms, key)));
             if slowest.len() > top {
