@@ -75,7 +75,7 @@ fn brings_hooks(path: &str, text: &str) -> bool {
         .any(|folder| path.contains(folder));
     // An edit may add the key without the lines around it.
     is_own
-        && path.ends_with(".md")
+        && path.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("md"))
         && text
             .strip_prefix("---")
             .map_or(text, |head| head.split("\n---").next().unwrap_or(head))

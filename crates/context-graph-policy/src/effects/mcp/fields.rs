@@ -171,7 +171,7 @@ impl Collector<'_> {
                 for item in items {
                     match item {
                         Value::String(text) if named || text.starts_with(LOCAL) => {
-                            self.path("", text, folder)
+                            self.path("", text, folder);
                         }
                         Value::Object(_) | Value::Array(_) => self.value(item, named, folder, depth + 1),
                         _ => {}

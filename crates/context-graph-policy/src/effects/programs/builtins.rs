@@ -100,8 +100,7 @@ impl Shell<'_> {
                 }
             }
             "shift" => {
-                let count: usize = if run.args.is_empty() { 1 } else { run.arg(0).parse().unwrap_or(1) };
-                let from = count.saturating_add(1);
+                let from = run.arg(0).parse().unwrap_or(1_usize).saturating_add(1);
                 self.set_positional(self.positional().get(from..).unwrap_or_default().to_vec());
             }
             "read" | "mapfile" | "readarray" => self.read_variables(call, stdin),

@@ -32,7 +32,7 @@ impl Shell<'_> {
         // Modules that run a file under their eyes.
         let watches =
             ["pdb", "cProfile", "profile", "trace", "coverage", "runpy", "debugpy", "memory_profiler"];
-        let file = args.iter().find(|arg| arg.known().ends_with(".py"));
+        let file = args.iter().find(|arg| arg.known().rsplit_once('.').is_some_and(|(_, end)| end == "py"));
         if let Some(file) = file.filter(|_| watches.contains(&module)) {
             self.runs_file(file, &run.name, &[]);
         }

@@ -114,7 +114,9 @@ impl Shell<'_> {
                 let text = self.read_file(batch, MAX_BATCH);
                 scripts.extend(text.map(|text| String::from_utf8_lossy(&text).into_owned()));
             }
-            scripts.iter().for_each(|script| self.removes_elsewhere(script, name));
+            for script in &scripts {
+                self.removes_elsewhere(script, name);
+            }
         }
         let words = call.operands();
         let puts =

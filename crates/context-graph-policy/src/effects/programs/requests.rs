@@ -58,13 +58,7 @@ impl Shell<'_> {
                 cargo = cargo.max(Cargo::File);
                 self.send(Text::hole(Origin::Output), Cargo::File, name);
             }
-            let text = match file.known() {
-                "-" => stdin.literal().map(str::to_owned),
-                _ => self.read_file(file, MAX_SETTINGS).and_then(|text| String::from_utf8(text).ok()),
-            };
-            if let Some(words) = text.map(|text| options_in(&text)).filter(|words| words.len() > 1) {
-                self.run(words, Vec::new(), &Flow::default());
-            }
+            self.options_from(file, stdin);
         }
         let urls: Vec<Text> =
             call.operands().iter().map(|url| (*url).clone()).chain(call.values("--url").cloned()).collect();
@@ -92,6 +86,17 @@ impl Shell<'_> {
                 of_text(&url)
             });
             self.send(host_of(&url), carried, name);
+        }
+    }
+
+    /// Runs what a file of options stands for.
+    fn options_from(&mut self, file: &Text, stdin: &Flow) {
+        let text = match file.known() {
+            "-" => stdin.literal().map(str::to_owned),
+            _ => self.read_file(file, MAX_SETTINGS).and_then(|text| String::from_utf8(text).ok()),
+        };
+        if let Some(words) = text.map(|text| options_in(&text)).filter(|words| words.len() > 1) {
+            self.run(words, Vec::new(), &Flow::default());
         }
     }
 }

@@ -257,10 +257,7 @@ impl Shell<'_> {
                 }
                 vec![Text::hole(Origin::Computed)]
             }
-            "@" if super::word::plain_text(&param.arg).as_deref() == Some("E") => {
-                let is_escaped = |value: &Text| value.literal().is_none_or(|text| text.contains('\\'));
-                if values.iter().any(is_escaped) { vec![Text::hole(Origin::Computed)] } else { values }
-            }
+            "@" if super::word::plain_text(&param.arg).as_deref() == Some("E") => unescaped(values),
             "" | ":?" | "?" | "@" | "*" => {
                 if param.op.ends_with('?') && (unset || unknown) {
                     self.joined(&param.arg);
@@ -381,6 +378,12 @@ impl Shell<'_> {
             _ => Text::hole(Origin::Variable),
         }]
     }
+}
+
+/// `${x@E}`: escapes in a value are not computed.
+fn unescaped(values: Vec<Text>) -> Vec<Text> {
+    let is_escaped = |value: &Text| value.literal().is_none_or(|text| text.contains('\\'));
+    if values.iter().any(is_escaped) { vec![Text::hole(Origin::Computed)] } else { values }
 }
 
 fn joined_with_blanks(values: &[Text]) -> Text {
