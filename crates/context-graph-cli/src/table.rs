@@ -6,13 +6,13 @@ use std::process::Stdio;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::visible_json::visible;
 use crate::{Environment, terminal};
 
 /// Prints a table. On a narrow terminal, columns are dropped from the right; the first one always stays.
-pub(crate) fn print(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Outcome {
+pub(crate) fn print(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> CommandResult {
     let droppable: Vec<&str> = heading.iter().skip(1).rev().copied().collect();
     print_dropping(heading, &droppable, "", rows)
 }
@@ -24,7 +24,7 @@ pub(crate) fn print_dropping(
     droppable: &[&str],
     hidden: &str,
     rows: impl IntoIterator<Item = Vec<String>>,
-) -> Outcome {
+) -> CommandResult {
     let plain = |row: Vec<String>| row.iter().map(|cell| terminal::plain(cell, false)).collect();
     let rows: Vec<Vec<String>> = rows.into_iter().map(plain).collect();
     let width = terminal::width();
@@ -52,7 +52,7 @@ fn drawn(heading: &[&str], columns: &[usize], rows: &[Vec<String>]) -> Vec<Strin
 }
 
 /// Lines, each made safe for a terminal.
-pub(crate) fn print_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Outcome {
+pub(crate) fn print_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> CommandResult {
     let (mut text, width) = (String::new(), terminal::width());
     for line in lines {
         text.push_str(&terminal::wrapped(&terminal::plain(line.as_ref(), false), width));
@@ -62,12 +62,12 @@ pub(crate) fn print_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> 
 }
 
 /// Prints our own text as it is. Foreign parts must already be safe for a terminal.
-pub(crate) fn print_text(text: &str) -> Outcome {
+pub(crate) fn print_text(text: &str) -> CommandResult {
     written(terminal::print(terminal::shown(text).as_bytes()))
 }
 
 /// Prints our own text, with a pager if it is longer than the screen.
-pub(crate) fn page(text: &str) -> Outcome {
+pub(crate) fn page(text: &str) -> CommandResult {
     if terminal::is_longer_than_the_screen(text) && through_pager(text, false) {
         return Ok(());
     }
@@ -75,7 +75,7 @@ pub(crate) fn page(text: &str) -> Outcome {
 }
 
 /// Shows our own text in a pager until the reader leaves.
-pub(crate) fn read_at_leisure(text: &str) -> Outcome {
+pub(crate) fn read_at_leisure(text: &str) -> CommandResult {
     if through_pager(text, true) {
         return Ok(());
     }
@@ -92,16 +92,16 @@ fn through_pager(text: &str, stays: bool) -> bool {
     child.wait().is_ok()
 }
 
-pub(crate) fn print_json(value: &Value) -> Outcome {
+pub(crate) fn print_json(value: &Value) -> CommandResult {
     written(terminal::print(visible(&format!("{value:#}\n")).as_bytes()))
 }
 
 /// JSON values, each on its line.
-pub(crate) fn print_json_lines(text: &str) -> Outcome {
+pub(crate) fn print_json_lines(text: &str) -> CommandResult {
     written(terminal::print(visible(text).as_bytes()))
 }
 
-fn written(done: bool) -> Outcome {
+fn written(done: bool) -> CommandResult {
     if done {
         Ok(())
     } else {

@@ -4,7 +4,7 @@
 //! what will happen. So only what ordinary work never does counts here, and the user is asked instead of a
 //! refusal.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 use serde_json::Value;
 
 use crate::effects::{self, Effects, Script};
@@ -53,7 +53,7 @@ pub(crate) fn decide(
             decision = decision.join(judged(guards, ctx, &script, text, inside, true));
         }
         if brings_hooks(path, text) {
-            let reason = told!("`{}` would bring hooks that the client runs.", path);
+            let reason = quoted!("`{}` would bring hooks that the client runs.", path);
             let rule = "self-protection/client-settings";
             decision = decision.join(Decision::of(Verdict::Ask, rule, reason, Severity::Critical));
         }
@@ -151,7 +151,7 @@ fn judged(
         .findings()
         .filter(|finding| counts(&finding.rule, &finding.reason))
         .map(|finding| {
-            let reason = format!("{} {}", told!("In `{}`:", name), finding.reason);
+            let reason = format!("{} {}", quoted!("In `{}`:", name), finding.reason);
             Decision::of(Verdict::Ask, finding.rule.as_str(), reason, finding.severity)
         })
         .fold(Decision::none(), Decision::join)

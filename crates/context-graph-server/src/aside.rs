@@ -5,7 +5,7 @@ use context_graph_storage::store::{TABLES, Tombstone};
 use crate::db::{DbError, Pool};
 use crate::given;
 use crate::ingest::{COPY, PushError, copy_of};
-use crate::members::Guest;
+use crate::members::Principal;
 use crate::schema::number;
 use crate::wire::Push;
 
@@ -39,7 +39,7 @@ impl<'a> Refused<'a> {
     }
 
     /// Keeps it aside: one per session and reason, up to the limit of the member and machine.
-    pub(crate) fn put_aside(self, pool: &Pool, guest: &Guest, now_ms: i64) -> Result<(), DbError> {
+    pub(crate) fn put_aside(self, pool: &Pool, guest: &Principal, now_ms: i64) -> Result<(), DbError> {
         let session_id: String = self.session_id.chars().take(200).collect();
         pool.with(|connection| {
             let again = "UPDATE refused SET at_ms = $4 WHERE machine = $1 AND session_id = $2 AND why = $3 AND member = $5";

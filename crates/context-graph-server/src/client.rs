@@ -13,7 +13,7 @@ use ureq::http::{Response, StatusCode};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use crate::keys::{SigningKey, hex};
-use crate::wire::{Forget, Join, Joined, Push, Refusal, Standing};
+use crate::wire::{CopyHead, Forget, Join, Joined, Push, Refusal};
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -140,18 +140,18 @@ impl Client {
     }
 
     /// How far the server's copy of a session goes.
-    pub fn standing(&self, session_id: &str) -> Result<Option<Standing>, ClientError> {
+    pub fn standing(&self, session_id: &str) -> Result<Option<CopyHead>, ClientError> {
         let asked = self.agent.get(self.at("/v1/standing")).query("session", session_id);
         self.read(asked.header("authorization", self.bearer()).call())
     }
 
     /// How far the server's copies of all sessions of this machine go.
-    pub fn standings(&self) -> Result<Vec<Standing>, ClientError> {
-        let mut all: Vec<Standing> = Vec::new();
+    pub fn standings(&self) -> Result<Vec<CopyHead>, ClientError> {
+        let mut all: Vec<CopyHead> = Vec::new();
         loop {
             let after = all.last().map_or("", |last| last.session_id.as_str()).to_owned();
             let asked = self.agent.get(self.at("/v1/standings")).query("after", after);
-            let more: Vec<Standing> = self.read(asked.header("authorization", self.bearer()).call())?;
+            let more: Vec<CopyHead> = self.read(asked.header("authorization", self.bearer()).call())?;
             if more.is_empty() {
                 return Ok(all);
             }

@@ -9,7 +9,7 @@ use context_graph_storage::{LogRecord, SessionKey};
 
 use crate::aside::Refused;
 use crate::db::{Bulk, Connection, DbError, Pool, Row};
-use crate::members::Guest;
+use crate::members::Principal;
 use crate::schema::number;
 use crate::wire::{MAX_UNPACKED, Push};
 use crate::{given, keys, words};
@@ -50,7 +50,7 @@ pub(crate) struct Copy {
 }
 
 /// Accepts a push. Returns how many records of the session are stored durably. One that is refused is kept aside.
-pub fn take_in(pool: &Pool, guest: &Guest, push: &Push, now_ms: i64) -> Result<u64, PushError> {
+pub fn take_in(pool: &Pool, guest: &Principal, push: &Push, now_ms: i64) -> Result<u64, PushError> {
     let Some(machine) = guest.machine else {
         return Err(PushError::Invalid("only a machine that has joined can push sessions"));
     };
@@ -80,7 +80,7 @@ pub fn take_in(pool: &Pool, guest: &Guest, push: &Push, now_ms: i64) -> Result<u
 }
 
 /// The blocks of a push that its machine has signed.
-fn checked(machine: i64, guest: &Guest, push: &Push) -> Result<Vec<Block>, PushError> {
+fn checked(machine: i64, guest: &Principal, push: &Push) -> Result<Vec<Block>, PushError> {
     if SessionKey::new(&push.session_id).is_err() {
         return Err(PushError::Invalid("this is no id of a session"));
     }
@@ -125,7 +125,7 @@ pub(crate) fn copy_of(row: &Row, session_id: &str) -> Copy {
 
 fn find_or_begin(
     connection: &mut dyn Connection,
-    guest: &Guest,
+    guest: &Principal,
     machine: i64,
     push: &Push,
     born: i64,
@@ -158,7 +158,7 @@ fn find_or_begin(
 
 fn go_on(
     connection: &mut dyn Connection,
-    guest: &Guest,
+    guest: &Principal,
     machine: i64,
     copy: &Copy,
     push: &Push,
@@ -263,7 +263,7 @@ pub(crate) const WHOSE: &str = "tenant, member, machine, born";
 
 fn store(
     connection: &mut dyn Connection,
-    guest: &Guest,
+    guest: &Principal,
     machine: i64,
     copy: &Copy,
     push: &Push,

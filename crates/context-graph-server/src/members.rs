@@ -34,7 +34,7 @@ impl Role {
 
 /// An authenticated member or machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Guest {
+pub struct Principal {
     /// The team.
     pub tenant: i64,
     /// The member.
@@ -50,7 +50,7 @@ pub struct Guest {
 }
 
 /// The owner of a token; `None` if it is not valid any more.
-pub fn of_token(pool: &Pool, token: &str, now_ms: i64) -> Result<Option<Guest>> {
+pub fn of_token(pool: &Pool, token: &str, now_ms: i64) -> Result<Option<Principal>> {
     let hash = keys::hashed(token);
     pool.with(|connection| {
         let row = connection.one(
@@ -70,8 +70,8 @@ pub fn of_token(pool: &Pool, token: &str, now_ms: i64) -> Result<Option<Guest>> 
     })
 }
 
-fn guest(row: &Row) -> Guest {
-    Guest {
+fn guest(row: &Row) -> Principal {
+    Principal {
         tenant: row.int(0),
         member: row.int(1),
         name: row.text(2).to_owned(),

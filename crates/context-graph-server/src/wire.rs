@@ -144,7 +144,7 @@ pub struct Joined {
 
 /// How far the server's copy of a session goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct CopyHead {
     /// The session.
     pub session_id: String,
     /// Distinguishes a session that was forgotten and started again from the earlier one.

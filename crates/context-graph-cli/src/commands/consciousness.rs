@@ -6,7 +6,7 @@ use context_graph_core::gwt::johari::JohariQuadrant;
 use context_graph_core::session::Session;
 use serde_json::json;
 
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use super::hooks::error::ErrorCode;
 use super::session::{ScopeArgs, look_up};
 use crate::config::Config;
@@ -45,7 +45,7 @@ pub(crate) struct StatusArgs {
     all: bool,
 }
 
-pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) -> Outcome {
+pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) -> CommandResult {
     match command {
         ConsciousnessCommands::Brief(args) => brief(args, environment),
         ConsciousnessCommands::Status(args) => status(args, environment),
@@ -55,7 +55,7 @@ pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) ->
 }
 
 /// Reads only the state file, without the database: fast enough for a prompt or a status line.
-fn brief(args: &WhichArgs, environment: &Environment) -> Outcome {
+fn brief(args: &WhichArgs, environment: &Environment) -> CommandResult {
     let environment = environment.in_project(args.scope.place.project.as_deref());
     // Reading must not create the folder.
     let is_there = environment.state_place(args.scope.place.db_path.as_deref())?.exists();
@@ -94,7 +94,7 @@ fn newest_open(args: &WhichArgs, environment: &Environment) -> Result<Option<Ses
     Ok(newest)
 }
 
-fn status(StatusArgs { which: args, all }: &StatusArgs, environment: &Environment) -> Outcome {
+fn status(StatusArgs { which: args, all }: &StatusArgs, environment: &Environment) -> CommandResult {
     let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };
@@ -151,7 +151,7 @@ fn meaning(quadrant: JohariQuadrant) -> &'static str {
     }
 }
 
-fn explain(args: &WhichArgs, environment: &Environment) -> Outcome {
+fn explain(args: &WhichArgs, environment: &Environment) -> CommandResult {
     let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };
@@ -165,7 +165,7 @@ fn explain(args: &WhichArgs, environment: &Environment) -> Outcome {
 }
 
 /// What the model would be told if its context were lost now.
-fn inject(args: &WhichArgs, environment: &Environment) -> Outcome {
+fn inject(args: &WhichArgs, environment: &Environment) -> CommandResult {
     let (shelf, id) = args.scope.open(environment)?.find(args.session_id.as_deref())?;
     let session = shelf.view(&id)?.session;
     let environment = environment.in_project(args.scope.place.project.as_deref());

@@ -11,11 +11,11 @@ use crate::visible_json::visible;
 use crate::{Environment, ExitStatus, terminal};
 
 /// The result of a command.
-pub(crate) type Outcome = Result<(), Failure>;
+pub(crate) type CommandResult = Result<(), Failure>;
 
 /// Refuses to do something for an agent that only the user may do. The guard does not see it if the agent
 /// uses a copy of this program or a script.
-pub(crate) fn refuse_to_agents(what: &str) -> Outcome {
+pub(crate) fn refuse_to_agents(what: &str) -> CommandResult {
     if !Environment::is_run_by_an_agent() {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use context_graph_storage::sessions::{Sessions, encode_record, encode_session};
 use context_graph_storage::store::{About, FoldBatch, LogRecord, Store, Tombstone};
 use serde_json::json;
 
-use super::failure::{Failure, Outcome, refuse_to_agents};
+use super::failure::{CommandResult, Failure, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use super::replay::EventSink;
 use super::replay::transcript::{self, Recording};
@@ -64,7 +64,7 @@ struct Tally {
     refused: usize,
 }
 
-pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult {
     refuse_to_agents("change the record")?;
     let paths = transcript_files::named_or_usual(&args.transcripts, environment)?;
     let recordings = transcript::recordings(transcript_files::named(&paths)?);
@@ -133,7 +133,13 @@ fn told(tally: &Tally) -> Vec<String> {
 }
 
 /// Imports one transcript, unless its session exists already. If it fails half-way, nothing is left.
-fn take_in(recording: &Recording, id: &str, shelf: &Shelf, all_projects: bool, tally: &mut Tally) -> Outcome {
+fn take_in(
+    recording: &Recording,
+    id: &str,
+    shelf: &Shelf,
+    all_projects: bool,
+    tally: &mut Tally,
+) -> CommandResult {
     if shelf.knows(id)? {
         tally.known += 1;
         return Ok(());

@@ -16,7 +16,7 @@ use context_graph_settings::{AgentClient, Edited, Missing, PlanOptions, diff, in
 use serde_json::json;
 
 use super::doctor;
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use crate::client::Client;
 use crate::process::{self, End};
 use crate::settings_file::{Scope, SettingsFile};
@@ -135,7 +135,7 @@ impl WhereArgs {
     }
 }
 
-pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
+pub(crate) fn init(args: &InitArgs, environment: &Environment) -> CommandResult {
     let environment = args.place.environment(environment);
     existing_root(&environment)?;
     if args.place.is_for_claude_code() {
@@ -147,7 +147,7 @@ pub(crate) fn init(args: &InitArgs, environment: &Environment) -> Outcome {
     if args.place.agent.is_empty() { agents::offer(args, &environment) } else { Ok(()) }
 }
 
-fn init_claude_code(args: &InitArgs, environment: &Environment) -> Outcome {
+fn init_claude_code(args: &InitArgs, environment: &Environment) -> CommandResult {
     let environment = environment.clone();
     let root = existing_root(&environment)?;
     let client = Client::find(&environment).map(|client| client.version);
@@ -325,6 +325,6 @@ fn proceed(
     Ok(wanted)
 }
 
-fn done(args: &WhereArgs, words: &str) -> Outcome {
+fn done(args: &WhereArgs, words: &str) -> CommandResult {
     if args.json { Ok(()) } else { table::print_lines([words]) }
 }

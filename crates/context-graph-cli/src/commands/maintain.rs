@@ -12,7 +12,7 @@ use context_graph_storage::paths::Held;
 use context_graph_storage::sessions::{Limits, Pruned, Sessions};
 use serde_json::{Value, json};
 
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
 use crate::config::Config;
@@ -62,7 +62,7 @@ pub(crate) struct MaintainArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResult {
     let environment = environment.in_project(args.project.as_deref());
     if args.adopt {
         return adopt::run(args, &environment);

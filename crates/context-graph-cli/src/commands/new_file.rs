@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use context_graph_storage::safe_open::random_name;
 
-use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
+use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::interrupt::RemovedOnInterrupt;
 
@@ -46,7 +46,7 @@ impl NewFile {
     }
 
     /// Moves it to its place once it is on disk.
-    pub(crate) fn place(self) -> Outcome {
+    pub(crate) fn place(self) -> CommandResult {
         refuse_to_replace(&self.path, self.force)?;
         File::open(&self.part)
             .and_then(|file| file.sync_all())
@@ -64,7 +64,7 @@ impl Drop for NewFile {
 
 /// Refuses to replace a device or a pipe, because everybody would lose it. Also refuses a link, because a
 /// checkout may have brought it.
-fn refuse_to_replace(path: &Path, force: bool) -> Outcome {
+fn refuse_to_replace(path: &Path, force: bool) -> CommandResult {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() && fs::metadata(path).is_ok_and(|named| named.is_file()) => {
             Err(Failure::usage(format!("{} is a link", path.display()))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, CommandFactory};
 
 use super::Cli;
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use super::hooks::error::ErrorCode;
 use crate::table;
 
@@ -32,13 +32,13 @@ pub(crate) struct ManArgs {
     folder: PathBuf,
 }
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
+pub(crate) fn completions(args: &CompletionsArgs) -> CommandResult {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "context-graph", &mut text);
     table::print_text(&String::from_utf8_lossy(&text))
 }
 
-pub(crate) fn man(args: &ManArgs) -> Outcome {
+pub(crate) fn man(args: &ManArgs) -> CommandResult {
     let failed = |path: &Path, error: &std::io::Error| {
         Failure::new(ErrorCode::Storage, format!("cannot write to {}: {error}", path.display()))
             .with_next_step("name a folder that you can write to")

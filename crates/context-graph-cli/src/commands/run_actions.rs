@@ -7,7 +7,7 @@ use clap::Args;
 use context_graph_events::Event;
 use context_graph_events::decode::MAX_INPUT_BYTES;
 
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
 use crate::rules;
@@ -27,7 +27,7 @@ pub(crate) struct RunActionsArgs {
     db_path: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &RunActionsArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &RunActionsArgs, environment: &Environment) -> CommandResult {
     let environment = environment.in_project(args.project.as_deref());
     let mut payload = Vec::new();
     let stdin = std::io::stdin().lock().take(MAX_INPUT_BYTES as u64 + 1).read_to_end(&mut payload);

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::doctor::standing::{self, Part};
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use super::hooks::error::ErrorCode;
 use crate::{Environment, table};
 
@@ -33,7 +33,7 @@ pub(crate) struct SelfCheckArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &SelfCheckArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &SelfCheckArgs, environment: &Environment) -> CommandResult {
     let parts = standing::parts(environment.in_project(args.dir.as_deref()));
     let ok = parts.iter().all(|part| part.ok);
     if args.json {

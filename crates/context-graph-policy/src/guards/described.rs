@@ -1,6 +1,6 @@
 //! What the tables say must be asked about, and one rule for programs without a description.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 use context_graph_events::words::tame;
 
 use super::destructive_data::{
@@ -71,7 +71,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
         if !said && destroys(case, call, added) {
             let rule = if known(&call.run.name).is_some() { &CLOUD } else { &DESTROYS };
-            found.add(rule, told!("`{}` would destroy something beyond the project.", call.shown()));
+            found.add(rule, quoted!("`{}` would destroy something beyond the project.", call.shown()));
         }
     }
 }
@@ -83,7 +83,7 @@ fn report(case: &Case<'_>, call: &Invocation<'_>, stop: &Stop, found: &mut Found
         return true;
     }
     let says = if stop.says.is_empty() { consequence(rule.id) } else { stop.says.as_ref() };
-    found.add(rule, format!("{} {}.", told!("`{}`", call.shown()), tame(says, 200)));
+    found.add(rule, format!("{} {}.", quoted!("`{}`", call.shown()), tame(says, 200)));
     true
 }
 

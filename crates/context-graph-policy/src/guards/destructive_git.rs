@@ -1,7 +1,7 @@
 //! Work that git would discard: uncommitted changes, and history that others build on. The tables cover what a
 //! subcommand and its options decide alone. This module handles refs, ranges, paths and settings.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::places::{is_passing, is_within};
 use super::{Case, Found, Guard, Rule};
@@ -63,7 +63,7 @@ fn git(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
         return;
     }
     if moved_branch(call, &words).is_some_and(|branch| case.config.protects_branch(branch)) {
-        found.add(&BRANCH, told!("`git {}` would move a protected branch elsewhere.", sub));
+        found.add(&BRANCH, quoted!("`git {}` would move a protected branch elsewhere.", sub));
     }
     match sub {
         "clean" if (call.has("-f") || needs_no_force(call)) && !is_only_built(&words) => {
@@ -208,7 +208,7 @@ fn fetch(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut F
             && !to.starts_with("refs/remotes/")
             && case.config.protects_branch(to)
         {
-            found.add(&BRANCH, told!("This would set `{}`, a protected branch, to something else.", to));
+            found.add(&BRANCH, quoted!("This would set `{}`, a protected branch, to something else.", to));
         }
     }
 }
@@ -260,11 +260,11 @@ fn push(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Fo
         }
         named = true;
         if case.config.protects_branch(to) {
-            found.add(&PUSH, told!("This push would overwrite or remove `{}`, a protected branch.", to));
+            found.add(&PUSH, quoted!("This push would overwrite or remove `{}`, a protected branch.", to));
         } else if to.contains('*') && case.config.protects_some(to) {
-            found.add(&PUSH, told!("This push would overwrite `{}`, protected branches among them.", to));
+            found.add(&PUSH, quoted!("This push would overwrite `{}`, protected branches among them.", to));
         } else if is_release(to) && (forced || plus || removes) && !lease {
-            found.add(&PUSH_UNSEEN, told!("This push would move or remove the tag `{}`.", to));
+            found.add(&PUSH_UNSEEN, quoted!("This push would move or remove the tag `{}`.", to));
         } else if to.contains('…') || matches!(to, "HEAD" | "@") && !lease {
             found.add(&PUSH_UNSEEN, "This push overwrites a branch that cannot be seen here.");
         }

@@ -1,6 +1,6 @@
 //! Disks, processes and the machine itself.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
@@ -28,7 +28,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         }
         for place in effect.target.places() {
             if is_device(place) {
-                found.add_at(&DISK, place, told!("`{}` would write to the device `{}`.", effect.by, place));
+                found.add_at(&DISK, place, quoted!("`{}` would write to the device `{}`.", effect.by, place));
             }
         }
         if effect.target.literal().is_none()
@@ -36,21 +36,21 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 .iter()
                 .any(|d| effect.target.path.prefix().starts_with(d))
         {
-            found.add(&DISK, told!("`{}` would write to a device.", effect.by));
+            found.add(&DISK, quoted!("`{}` would write to a device.", effect.by));
         }
     }
     for run in case.runs() {
         let name = run.name.as_str();
         if kills_everything(run) || kills_all_listed(case, run) || stops_all_listed(case, run) {
-            found.add(&PROCESSES, told!("`{}` would end every process.", name));
+            found.add(&PROCESSES, quoted!("`{}` would end every process.", name));
         } else if kills_parent(case, run) {
-            found.add(&PROCESSES, told!("`{}` would end the program that runs this.", name));
+            found.add(&PROCESSES, quoted!("`{}` would end the program that runs this.", name));
         } else if ends_service(case, run) {
-            found.add(&MACHINE, told!("`{}` would end a service that others rely on.", name));
+            found.add(&MACHINE, quoted!("`{}` would end a service that others rely on.", name));
         } else if fills_disk(case, run) {
-            found.add(&MACHINE, told!("`{}` would write without end.", name));
+            found.add(&MACHINE, quoted!("`{}` would write without end.", name));
         } else if super::sizes::is_huge(case, run) {
-            found.add(&MACHINE, told!("`{}` would fill the disk.", name));
+            found.add(&MACHINE, quoted!("`{}` would fill the disk.", name));
         }
     }
 }

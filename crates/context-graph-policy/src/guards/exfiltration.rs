@@ -1,6 +1,6 @@
 //! Files, archives and credentials that leave the machine.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule, exposure};
 use crate::decision::Severity;
@@ -26,24 +26,26 @@ fn check(case: &Case<'_>, found: &mut Found) {
         let host = send.host.to_string();
         match send.cargo {
             Cargo::Nothing | Cargo::Data => {}
-            Cargo::File => found.add(&UPLOAD, told!("`{}` would send a file to `{}`.", send.by, host)),
-            Cargo::Archive => found.add(&UPLOAD, told!("`{}` would send an archive to `{}`.", send.by, host)),
+            Cargo::File => found.add(&UPLOAD, quoted!("`{}` would send a file to `{}`.", send.by, host)),
+            Cargo::Archive => {
+                found.add(&UPLOAD, quoted!("`{}` would send an archive to `{}`.", send.by, host))
+            }
             Cargo::Credential => {
-                found.add(&CREDENTIAL, told!("`{}` would send a credential to `{}`.", send.by, host));
+                found.add(&CREDENTIAL, quoted!("`{}` would send a credential to `{}`.", send.by, host));
             }
             Cargo::Shell => found.add(
                 &SHELL,
-                told!("`{}` would open a connection for a shell or raw data to `{}`.", send.by, host),
+                quoted!("`{}` would open a connection for a shell or raw data to `{}`.", send.by, host),
             ),
         }
     }
     for call in &case.calls {
         if let Some(what) = exposure::opened(case, call) {
-            found.add(&EXPOSURE, told!("`{}` would open `{}` to others.", call.run.name, what));
+            found.add(&EXPOSURE, quoted!("`{}` would open `{}` to others.", call.run.name, what));
         }
     }
     if let Some(token) = sent_astray(case) {
-        found.add(&UPLOAD, told!("`{}` would be sent to a host that it does not belong to.", token));
+        found.add(&UPLOAD, quoted!("`{}` would be sent to a host that it does not belong to.", token));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Ways to bypass a project's git hooks.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::places::hits;
 use super::{Case, Found, Guard, Rule};
@@ -36,8 +36,10 @@ fn check(case: &Case<'_>, found: &mut Found) {
             for (name, value) in &run.assigns {
                 variable(name, value, found);
                 if takes_other_settings(call, name, value) {
-                    found
-                        .add(&HOOK_FILE, told!("`{}` has git commit by the settings of another file.", name));
+                    found.add(
+                        &HOOK_FILE,
+                        quoted!("`{}` has git commit by the settings of another file.", name),
+                    );
                 }
             }
         }
@@ -62,7 +64,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &HOOKS_PATH,
                 shown.as_str(),
-                told!("`{}` would write git's configuration past git (`{}`).", effect.by, shown),
+                quoted!("`{}` would write git's configuration past git (`{}`).", effect.by, shown),
             );
         } else if effect.access == Access::Permissions && makes_runnable(case) {
             // Making a hook executable does not bypass it.
@@ -70,7 +72,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &HOOK_FILE,
                 shown.as_str(),
-                told!("`{}` would change a git hook (`{}`).", effect.by, shown),
+                quoted!("`{}` would change a git hook (`{}`).", effect.by, shown),
             );
         } else if effect.by == "Write" && is_new(case, effect) && !shown.contains("/.git/") {
             // A new hook takes the place of none.
@@ -81,7 +83,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &HOOK_FILE,
                 shown.as_str(),
-                told!("`{}` would change or remove a git hook (`{}`).", effect.by, shown),
+                quoted!("`{}` would change or remove a git hook (`{}`).", effect.by, shown),
             );
         }
     }
@@ -132,7 +134,7 @@ fn git(call: &Invocation<'_>, found: &mut Found) {
         | "commit-tree")
             if call.has("--no-verify") =>
         {
-            found.add(&NO_VERIFY, told!("`git {} --no-verify` skips the project's hooks.", sub));
+            found.add(&NO_VERIFY, quoted!("`git {} --no-verify` skips the project's hooks.", sub));
         }
         _ => {}
     }
@@ -190,7 +192,7 @@ fn variable(name: &str, value: &Text, found: &mut Found) {
         _ => false,
     };
     if off {
-        found.add(&VARIABLE, told!("`{}={}` switches the project's hooks off.", name, text));
+        found.add(&VARIABLE, quoted!("`{}={}` switches the project's hooks off.", name, text));
     }
 }
 

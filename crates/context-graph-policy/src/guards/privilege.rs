@@ -1,6 +1,6 @@
 //! More rights than the user's own.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
@@ -20,12 +20,12 @@ pub(super) static GUARD: Guard = Guard {
 fn check(case: &Case<'_>, found: &mut Found) {
     for privilege in &case.effects.privileges {
         match privilege {
-            Privilege::OtherUser(by) => found.add(&OTHER_USER, told!("`{}` acts as another user.", by)),
+            Privilege::OtherUser(by) => found.add(&OTHER_USER, quoted!("`{}` acts as another user.", by)),
             Privilege::Grant(by) => {
-                found.add(&GRANT, told!("`{}` gives a program another user's power.", by));
+                found.add(&GRANT, quoted!("`{}` gives a program another user's power.", by));
             }
             Privilege::Container(by) => {
-                found.add(&CONTAINER, told!("`{}`: that container has full access to the machine.", by));
+                found.add(&CONTAINER, quoted!("`{}`: that container has full access to the machine.", by));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Paths that must not be changed, or not even read: the configured lists, and paths that belong to no project.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::places::{hits, hits_configured, holds_configured, is_configured_folder, is_passing, is_within};
 use super::secrets::{is_key, is_secret_file};
@@ -174,14 +174,14 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &READ_ONLY,
                 shown(),
-                told!("`{}` would change `{}`, which is read-only here.", effect.by, shown()),
+                quoted!("`{}` would change `{}`, which is read-only here.", effect.by, shown()),
             );
         }
         if effect.access != Access::Execute && configured(&case.config.no_read) {
             found.add_at(
                 &NO_READ,
                 shown(),
-                told!("`{}` would touch `{}`, which is off limits here.", effect.by, shown()),
+                quoted!("`{}` would touch `{}`, which is off limits here.", effect.by, shown()),
             );
         }
         if !changes
@@ -199,7 +199,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &SECRET_WRITE,
                 shown(),
-                told!("`{}` would change a file of secrets (`{}`).", effect.by, shown()),
+                quoted!("`{}` would change a file of secrets (`{}`).", effect.by, shown()),
             );
         } else if any(STARTUP_FILES)
             || effect.access == Access::Delete && any(OWN_FOLDERS)
@@ -208,10 +208,14 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &STARTUP,
                 shown(),
-                told!("`{}` would change what runs at every start (`{}`).", effect.by, shown()),
+                quoted!("`{}` would change what runs at every start (`{}`).", effect.by, shown()),
             );
         } else if any(SYSTEM_FOLDERS) && !is_own(case, known_part(target)) || unpacks_at_root(effect) {
-            found.add_at(&SYSTEM, shown(), told!("`{}` would change the system (`{}`).", effect.by, shown()));
+            found.add_at(
+                &SYSTEM,
+                shown(),
+                quoted!("`{}` would change the system (`{}`).", effect.by, shown()),
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Our own state and configuration, and the client's settings that call us. Whoever can change these can switch
 //! the guard off, so every tool and every way to write is checked.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::places::{has_extension, hits, holds, is_passing, is_within};
 use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off};
@@ -79,8 +79,8 @@ fn check(case: &Case<'_>, found: &mut Found) {
         let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
         let shown = target.path.to_string();
         if let Some((rule, what)) = case.ctx.fs.named_places().and_then(|named| in_named(named, effect)) {
-            let by = told!("`{}` would change", effect.by);
-            found.add_at(rule, shown.as_str(), format!("{by} {what} ({}).", told!("`{}`", shown)));
+            let by = quoted!("`{}` would change", effect.by);
+            found.add_at(rule, shown.as_str(), format!("{by} {what} ({}).", quoted!("`{}`", shown)));
             continue;
         }
         if any(TRUST_FILES) || shown.contains("/context-graph/trust/") {
@@ -93,13 +93,13 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &POLICY,
                 shown.as_str(),
-                told!("`{}` would change the guard's own configuration (`{}`).", effect.by, shown),
+                quoted!("`{}` would change the guard's own configuration (`{}`).", effect.by, shown),
             );
         } else if any(STATE_FILES) || is_heads_file(case, target) {
             found.add_at(
                 &STATE,
                 shown.as_str(),
-                told!("`{}` would change the guard's own records (`{}`).", effect.by, shown),
+                quoted!("`{}` would change the guard's own records (`{}`).", effect.by, shown),
             );
         } else if (any(SETTINGS_FILES) || any(lists::AGENT_SETTINGS) && are_agents_used(case))
             && !is_another(case, target)
@@ -118,7 +118,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &SETTINGS,
                 shown.as_str(),
-                told!("`{}` would change the settings that call the guard (`{}`).", effect.by, shown),
+                quoted!("`{}` would change the settings that call the guard (`{}`).", effect.by, shown),
             );
         }
     }
@@ -127,7 +127,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         found.add_at(
             &SWITCH,
             shown.as_str(),
-            told!("`{}` would make your home a part of a repository (`{}`).", effect.by, shown),
+            quoted!("`{}` would make your home a part of a repository (`{}`).", effect.by, shown),
         );
     }
     for call in &case.calls {
@@ -167,20 +167,20 @@ fn in_named(named: &NamedPlaces, effect: &PathEffect) -> Option<(&'static Rule, 
 fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
     let run = call.run;
     if switched_off::rewrites_hooks(case, run) {
-        found.add(&SETTINGS, told!("`{}` would change hooks in files that cannot be seen.", run.name));
+        found.add(&SETTINGS, quoted!("`{}` would change hooks in files that cannot be seen.", run.name));
     }
     if let Some(named) = named_unread(case, call) {
         found.add_at(
             &SETTINGS,
             named.as_str(),
-            told!("`{}` names `{}`, and it cannot be seen what becomes of it.", run.name, named),
+            quoted!("`{}` names `{}`, and it cannot be seen what becomes of it.", run.name, named),
         );
     }
     if switched_off::is_switched_off(case, run) {
-        found.add(&SWITCH, told!("`{}` would switch the guard off.", run.name));
+        found.add(&SWITCH, quoted!("`{}` would switch the guard off.", run.name));
     }
     if switched_off::starves(case, run) {
-        found.add(&PROCESS, told!("`{}` would hold up or starve the guard or what calls it.", run.name));
+        found.add(&PROCESS, quoted!("`{}` would hold up or starve the guard or what calls it.", run.name));
     }
     if let Some(ours) = reach::reached(case, run) {
         let is_settings = ours.path.contains("/.claude/") || own::is_settings(&ours.path);
@@ -188,7 +188,7 @@ fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
         found.add_at(
             rule,
             ours.path.as_str(),
-            told!(
+            quoted!(
                 "`{}` would change or remove what the guard needs (`{}`). Leave that out.",
                 run.name,
                 ours.path
@@ -196,7 +196,10 @@ fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
         );
     }
     if let Some(verb) = own_verbs::change(case, run) {
-        found.add(&VERB, told!("`context-graph {}` is for the user's own terminal, not for an agent.", verb));
+        found.add(
+            &VERB,
+            quoted!("`context-graph {}` is for the user's own terminal, not for an agent.", verb),
+        );
     }
 }
 

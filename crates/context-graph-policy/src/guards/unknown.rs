@@ -1,6 +1,6 @@
 //! Asks about what cannot be seen.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
@@ -26,21 +26,21 @@ fn check(case: &Case<'_>, found: &mut Found) {
             Unknown::Unreadable => found.add(&UNREADABLE, "The command does not read as shell."),
             Unknown::TooLarge => found.add(&UNREADABLE, "The command is too large to be looked at."),
             Unknown::Program(word) => {
-                found.add(&PROGRAM, told!("It cannot be seen which program `{}` is.", word));
+                found.add(&PROGRAM, quoted!("It cannot be seen which program `{}` is.", word));
             }
             Unknown::Downloaded(by) => {
-                found.add(&DOWNLOADED, told!("`{}` would run what comes from the network.", by));
+                found.add(&DOWNLOADED, quoted!("`{}` would run what comes from the network.", by));
             }
             Unknown::Decoded => found.add(&HIDDEN, "This would run or touch what was encoded or computed."),
-            Unknown::Piped(by) => found.add(&HIDDEN, told!("This would run what `{}` prints.", by)),
+            Unknown::Piped(by) => found.add(&HIDDEN, quoted!("This would run what `{}` prints.", by)),
             Unknown::ComputedPath(path) => {
-                found.add(&PATH, told!("The path `{}` is computed from hidden text.", path));
+                found.add(&PATH, quoted!("The path `{}` is computed from hidden text.", path));
             }
             Unknown::DeleteTarget(what) => {
-                found.add(&DELETION, told!("It cannot be seen what is removed (`{}`).", what));
+                found.add(&DELETION, quoted!("It cannot be seen what is removed (`{}`).", what));
             }
             Unknown::Foreign(what) => {
-                found.add(&HIDDEN, told!("It cannot be seen what this does (`{}`).", what));
+                found.add(&HIDDEN, quoted!("It cannot be seen what this does (`{}`).", what));
             }
         }
     }
@@ -48,7 +48,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         if effect.access != Access::Execute && effect.target.path.has_origin(Origin::Computed) {
             found.add(
                 &PATH,
-                told!(
+                quoted!(
                     "`{}` touches a path that is computed from hidden text (`{}`).",
                     effect.by,
                     effect.target.path

@@ -6,7 +6,7 @@ use context_graph_web::{Answer, Asked as Entries, Records, SessionsAsked, Troubl
 
 use crate::db::{DbError, Pool};
 use crate::given;
-use crate::members::{Guest, Role};
+use crate::members::{Principal, Role};
 use crate::records::TeamRecords;
 
 const DAY_MS: i64 = 86_400_000;
@@ -72,7 +72,7 @@ pub fn ask(pool: &Pool, times: usize, now_ms: fn() -> i64) -> Result<Vec<Asked>,
         )
     })?;
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
-    let guest = Guest {
+    let guest = Principal {
         tenant: first.int(2),
         member: first.int(3),
         name: "bench".to_owned(),

@@ -20,8 +20,8 @@ use tokio::sync::Semaphore;
 use crate::aside::{self, forget_by_id};
 use crate::db::{DbError, Pool};
 use crate::ingest::{PushError, take_in};
-use crate::members::{self, Guest, JoinError};
-use crate::wire::{Forget, Join, MAX_PUSH, Push, Refusal, Standing};
+use crate::members::{self, JoinError, Principal};
+use crate::wire::{CopyHead, Forget, Join, MAX_PUSH, Push, Refusal};
 use crate::{given, keys, policy, schema};
 use counts::Counts;
 use rate::Rates;
@@ -170,7 +170,7 @@ impl App {
     }
 
     /// The machine that a request's token belongs to.
-    async fn machine(&self, headers: &HeaderMap) -> Answer<(Guest, i64)> {
+    async fn machine(&self, headers: &HeaderMap) -> Answer<(Principal, i64)> {
         let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = token.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default().to_owned();
         let stranger =
@@ -319,8 +319,8 @@ async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answe
 const STANDING: &str =
     "SELECT session_id, ordinal, records, link, local_link FROM sessions WHERE machine = $1 AND records > 0";
 
-fn told(row: &crate::db::Row) -> Standing {
-    Standing {
+fn told(row: &crate::db::Row) -> CopyHead {
+    CopyHead {
         session_id: row.text(0).to_owned(),
         ordinal: row.count(1),
         records: row.count(2),
@@ -340,7 +340,7 @@ async fn standings(
     State(app): State<App>,
     headers: HeaderMap,
     Query(asked): Query<After>,
-) -> Answer<Json<Vec<Standing>>> {
+) -> Answer<Json<Vec<CopyHead>>> {
     let (_, machine) = app.machine(&headers).await?;
     let found = app.ask(move |pool, _| {
         pool.with(|connection| {
@@ -373,7 +373,7 @@ async fn standing(
     State(app): State<App>,
     headers: HeaderMap,
     Query(asked): Query<Of>,
-) -> Answer<Json<Option<Standing>>> {
+) -> Answer<Json<Option<CopyHead>>> {
     let (_, machine) = app.machine(&headers).await?;
     let found = app.ask(move |pool, _| {
         pool.with(|connection| {

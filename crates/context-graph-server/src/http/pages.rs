@@ -15,7 +15,7 @@ use maud::{DOCTYPE, html};
 
 use super::{Address, App};
 use crate::db::Pool;
-use crate::members::{self, Guest, Role};
+use crate::members::{self, Principal, Role};
 use crate::records::TeamRecords;
 
 const COOKIE: &str = "context-graph-team";
@@ -37,7 +37,7 @@ impl Pages {
     }
 
     /// The pages that this member may see.
-    fn of(&self, guest: &Guest) -> Router {
+    fn of(&self, guest: &Principal) -> Router {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         if ready.len() > MOST {
             ready.clear();
@@ -88,7 +88,7 @@ async fn answer(app: &App, address: IpAddr, request: Request) -> Response {
     };
     let guest = match guest {
         Ok(Some(guest)) if guest.machine.is_none() => guest,
-        Ok(_) if is_asset => Guest {
+        Ok(_) if is_asset => Principal {
             tenant: 0,
             member: 0,
             name: String::new(),

@@ -23,7 +23,7 @@ use context_graph_web::{
 use crate::aside::Refused;
 use crate::db::{Connection, DbError, Pool, Row, Value};
 use crate::given;
-use crate::members::{Guest, Role};
+use crate::members::{Principal, Role};
 use crate::schema::number;
 
 /// How many curves are kept.
@@ -34,7 +34,7 @@ const LOOK_MS: i64 = 600_000;
 /// The records of a team that one member may see.
 pub struct TeamRecords {
     pool: Pool,
-    guest: Guest,
+    guest: Principal,
     now_ms: fn() -> i64,
     /// Whether looks and refusals are noted.
     is_noted: bool,
@@ -90,7 +90,7 @@ fn trouble(error: DbError) -> Trouble {
 
 impl TeamRecords {
     /// The records that `guest` may see.
-    pub fn new(pool: Pool, guest: Guest, now_ms: fn() -> i64) -> Self {
+    pub fn new(pool: Pool, guest: Principal, now_ms: fn() -> i64) -> Self {
         Self { pool, guest, now_ms, is_noted: true, curves: Mutex::default(), looked: Mutex::default() }
     }
 

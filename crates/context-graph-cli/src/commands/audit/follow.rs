@@ -9,7 +9,7 @@ use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{Filter, SessionQuery};
 
 use super::line::Line;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::session::{Shelf, Shelves};
 use crate::terminal::Colour;
 use crate::visible_json::write_line;
@@ -35,7 +35,7 @@ struct Following {
 }
 
 /// Prints the newest `limit` matching entries, then each new one, until the reader is gone.
-pub(super) fn run(shelves: &Shelves, asked: &[Filter], limit: usize, as_json: bool) -> Outcome {
+pub(super) fn run(shelves: &Shelves, asked: &[Filter], limit: usize, as_json: bool) -> CommandResult {
     let mut printer = Printer { shelves, as_json, announced: HashSet::new() };
     let (mut first, mut all) = (Vec::new(), Vec::new());
     for (shelf, asked) in shelves.iter().zip(asked) {

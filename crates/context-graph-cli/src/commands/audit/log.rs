@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::asked::AskedArgs;
 use super::follow;
 use super::line::Line;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::session::{NONE_YET, ScopeArgs, Shelves};
 use crate::terminal::Colour;
 use crate::{Environment, clock, summary, table, terminal};
@@ -49,7 +49,7 @@ pub(crate) struct LogArgs {
 /// Where the count of matching entries ends: a million would take a second.
 const MOST_COUNTED: usize = 10_000;
 
-pub(super) fn run(args: &LogArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &LogArgs, environment: &Environment) -> CommandResult {
     let as_json = args.scope.place.json;
     let shelves = match args.scope.open(environment) {
         Err(failure) if failure.is_nothing_there() && !args.follow => {
@@ -110,7 +110,7 @@ fn is_empty(shelves: &Shelves) -> Result<bool, Failure> {
     Ok(true)
 }
 
-fn print(shelves: &Shelves, lines: &[Line], rest: Option<String>, as_json: bool) -> Outcome {
+fn print(shelves: &Shelves, lines: &[Line], rest: Option<String>, as_json: bool) -> CommandResult {
     let labels = shelves.labels(lines.iter().map(|line| line.0.session_id.as_str()));
     if as_json {
         let told = lines.iter().map(|line| line.to_json(&labels[&line.0.session_id]));

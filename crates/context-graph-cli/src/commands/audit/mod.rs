@@ -18,7 +18,7 @@ use context_graph_storage::StorageError;
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::Filter;
 
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use super::session::Shelf;
 use crate::Environment;
 
@@ -35,7 +35,7 @@ pub(crate) enum AuditCommands {
     Sql(sql::SqlArgs),
 }
 
-pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Outcome {
+pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> CommandResult {
     match command {
         AuditCommands::Log(args) => log::run(args, environment),
         AuditCommands::Show(args) => show::run(args, environment),

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::Environment;
 use crate::commands::dashboard;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::new_file::NewFile;
 use crate::commands::session::ScopeArgs;
@@ -36,7 +36,7 @@ pub(crate) struct ReportArgs {
     force: bool,
 }
 
-pub(super) fn run(args: &ReportArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ReportArgs, environment: &Environment) -> CommandResult {
     let (shelf, id) = args.scope.open(environment)?.find(args.session_id.as_deref())?;
     let place = &args.scope.place;
     let project = if shelf.is_shared { place.project.clone() } else { Some(shelf.sessions.project().into()) };

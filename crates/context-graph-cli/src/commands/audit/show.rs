@@ -7,7 +7,7 @@ use clap::Args;
 use context_graph_core::audit::Entry;
 use serde_json::json;
 
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::session::{ScopeArgs, Shelf};
 use crate::{Environment, table};
 
@@ -28,7 +28,7 @@ pub(crate) struct ShowArgs {
     full: bool,
 }
 
-pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ShowArgs, environment: &Environment) -> CommandResult {
     let shelves = args.scope.open(environment).map_err(Failure::of_what_was_named)?;
     let (shelf, entries) = find::find_in(&shelves, &args.id)?;
     if args.scope.place.json {

@@ -9,7 +9,7 @@ use context_graph_storage::store::{Answer, Cell};
 use serde_json::{Map, Value};
 
 use super::export::Row;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::session::{ScopeArgs, Shelves};
 use crate::visible_json::visible;
 use crate::{Environment, table};
@@ -54,7 +54,7 @@ enum Format {
 /// Columns are as wide as their widest cell, so the whole table is held in memory.
 const MAX_TABLE_BYTES: usize = 16 << 20;
 
-pub(super) fn run(args: &SqlArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
     let mut shelves = args.scope.open(environment)?;
     if shelves.iter().all(|shelf| shelf.store.is_none()) {
         return Err(Failure::no_sessions());

@@ -12,7 +12,7 @@ use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{Counting, Span};
 
 use super::asked::sessions_in;
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::commands::session::{NONE_YET, ScopeArgs};
 use crate::commands::span::SpanArgs;
 use crate::{Environment, table};
@@ -47,7 +47,7 @@ pub(crate) struct StatsArgs {
     top: usize,
 }
 
-pub(super) fn run(args: &StatsArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &StatsArgs, environment: &Environment) -> CommandResult {
     let as_json = args.scope.place.json;
     let shelves = match args.scope.open(environment) {
         Err(failure) if failure.is_nothing_there() && !as_json => {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::show::find::entries;
 use crate::Environment;
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::commands::session::{ScopeArgs, look_up};
 use crate::{table, terminal, time};
 
@@ -38,7 +38,7 @@ pub(crate) struct TraceArgs {
     width: Option<usize>,
 }
 
-pub(super) fn run(args: &TraceArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &TraceArgs, environment: &Environment) -> CommandResult {
     let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };

@@ -10,7 +10,7 @@ use context_graph_storage::store::{Break, Chain, ChainReport, Tombstone};
 use context_graph_storage::{StateFolder, Store};
 use serde_json::{Value, json};
 
-use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
+use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs, ScopeArgs, Shelf};
 use crate::commands::team::{Compared, verify as verify_team};
@@ -66,7 +66,7 @@ struct Checked {
     team: Option<Compared>,
 }
 
-pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> CommandResult {
     if args.acknowledge {
         refuse_to_agents("say that a loss is known")?;
     }
@@ -82,7 +82,7 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> Outcome {
 }
 
 /// Checks each project. A broken one does not keep the others from being checked.
-fn each(places: &[PlaceArgs], args: &VerifyArgs, environment: &Environment) -> Outcome {
+fn each(places: &[PlaceArgs], args: &VerifyArgs, environment: &Environment) -> CommandResult {
     let (mut told, mut failed) = (Vec::new(), None);
     for place in places {
         let project = place.project.as_deref().map(|root| root.to_string_lossy()).unwrap_or_default();
@@ -180,7 +180,7 @@ fn next_step(losses: &[Loss]) -> &'static str {
 }
 
 /// Records that the user knows about the losses, so that missing data is not reported again.
-fn acknowledge(shelf: &Shelf, losses: &[Loss], copy: Option<&HeadsCopy>) -> Outcome {
+fn acknowledge(shelf: &Shelf, losses: &[Loss], copy: Option<&HeadsCopy>) -> CommandResult {
     let mut ids: Vec<&str> =
         losses.iter().filter(|loss| !loss.is_acknowledged).map(|loss| loss.session_id.as_str()).collect();
     ids.dedup();

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use super::session::{NONE_YET, PlaceArgs, ScopeArgs};
 use super::{DB_PATH_HELP, project_folder};
 use crate::{Environment, table};
@@ -44,7 +44,7 @@ pub(crate) struct BrowseArgs {
     all_projects: bool,
 }
 
-pub(crate) fn run(args: &BrowseArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &BrowseArgs, environment: &Environment) -> CommandResult {
     let can_move = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !can_move || !Environment::moves_the_cursor() {
         return Err(Failure::usage("browsing needs a terminal")

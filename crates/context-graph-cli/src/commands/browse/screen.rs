@@ -13,14 +13,14 @@ use ratatui::crossterm::execute;
 use super::draw::{Look, draw};
 use super::items::Source;
 use super::state::{Browser, Wish};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::{Environment, table};
 
 /// How soon a signal is noticed.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-pub(super) fn run(mut browser: Browser, source: &dyn Source) -> Outcome {
+pub(super) fn run(mut browser: Browser, source: &dyn Source) -> CommandResult {
     let ended = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::failure::Outcome;
+use super::failure::CommandResult;
 use super::{DB_PATH_HELP, project_folder};
 use crate::Environment;
 
@@ -41,7 +41,7 @@ pub(crate) struct PlaceArgs {
     json: bool,
 }
 
-pub(crate) fn run(command: &ConfigCommands, environment: &Environment) -> Outcome {
+pub(crate) fn run(command: &ConfigCommands, environment: &Environment) -> CommandResult {
     match command {
         ConfigCommands::Show(args) => show::run(args, environment),
         ConfigCommands::Path(args) => path::run(args, environment),

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::PlaceArgs;
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::paths::System;
 use crate::settings_file::{Scope, SettingsFile};
 use crate::trust::{ProjectFiles, TrustStore};
 use crate::{Environment, config, rules, table};
 
-pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> CommandResult {
     let environment = environment.in_project(args.project.as_deref());
     let files = files(args, &environment);
     if args.json {

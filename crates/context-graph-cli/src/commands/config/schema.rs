@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::{config, table};
 
 /// The files that have a schema.
@@ -29,7 +29,7 @@ pub(crate) struct SchemaArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &SchemaArgs) -> Outcome {
+pub(super) fn run(args: &SchemaArgs) -> CommandResult {
     let _ = args.json;
     table::print_json(&match args.of {
         File::Config => config::schema(),

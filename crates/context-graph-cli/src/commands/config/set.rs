@@ -7,7 +7,7 @@ use context_graph_storage::safe_open::{self, Folder};
 use serde_json::json;
 use toml_edit::{DocumentMut, Item, Value};
 
-use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
+use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::project_folder;
 use crate::config::{Config, FILE};
@@ -66,7 +66,7 @@ impl FileArgs {
     }
 }
 
-pub(super) fn set(args: &SetArgs, environment: &Environment) -> Outcome {
+pub(super) fn set(args: &SetArgs, environment: &Environment) -> CommandResult {
     refuse_to_agents("change the configuration")?;
     let environment = environment.in_project(args.file.project.as_deref());
     let path = args.file.path(&environment)?;
@@ -104,7 +104,7 @@ pub(super) fn set(args: &SetArgs, environment: &Environment) -> Outcome {
     )
 }
 
-pub(super) fn edit(args: &EditArgs, environment: &Environment) -> Outcome {
+pub(super) fn edit(args: &EditArgs, environment: &Environment) -> CommandResult {
     refuse_to_agents("change the configuration")?;
     let environment = environment.in_project(args.file.project.as_deref());
     let path = args.file.path(&environment)?;
@@ -145,7 +145,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     }
 }
 
-fn write(path: &Path, text: &str) -> Outcome {
+fn write(path: &Path, text: &str) -> CommandResult {
     let folder = path.parent().unwrap_or(path);
     let written = std::fs::create_dir_all(folder).and_then(|()| {
         Folder::open_any(folder)?.replace(path.file_name().unwrap_or_default(), text.as_bytes())

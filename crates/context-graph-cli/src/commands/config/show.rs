@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::PlaceArgs;
 use super::path::database;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::config::{self, Config};
 use crate::trust::{self, ProjectFiles, Text};
@@ -59,7 +59,7 @@ struct Setting {
     about: Value,
 }
 
-pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> CommandResult {
     let inner = environment.in_project(args.project.as_deref());
     let files = ProjectFiles::of(&inner);
     let (mut settings, complaint) = configured(&files);

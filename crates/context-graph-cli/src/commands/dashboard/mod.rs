@@ -21,7 +21,7 @@ use clap::Args;
 use context_graph_web::{Loopback, Site, Trouble};
 use serde_json::json;
 
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
 use crate::interrupt::RemovedOnInterrupt;
@@ -65,7 +65,7 @@ pub(crate) struct DashboardArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &DashboardArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &DashboardArgs, environment: &Environment) -> CommandResult {
     let records = if args.all {
         LocalRecords::of_all(environment)?
     } else {

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use super::hooks::error::ErrorCode;
 use super::init::PORTABLE;
 use crate::Environment;
@@ -36,7 +36,7 @@ pub(crate) struct DemoArgs {
     keep: bool,
 }
 
-pub(crate) fn run(args: &DemoArgs) -> Outcome {
+pub(crate) fn run(args: &DemoArgs) -> CommandResult {
     let mut scratch = Scratch::new("demo").map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot make a temporary folder: {error}"))
             .with_next_step("make sure that there is room and that you can write to the folder in TMPDIR")

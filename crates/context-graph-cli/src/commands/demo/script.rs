@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::stage::Stage;
 use super::story::Story;
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 
 const REQUEST: &str = "Fix operator precedence in the expression parser: 2 + 3 * 4 must give 14. \
                        The code is in src/parser/expression.rs.";
@@ -51,7 +51,7 @@ const DRIFTING: &[Call] = &[
     Runs("psql billing -c 'select count(*) from customer_ledger'", "count 48211"),
 ];
 
-pub(super) fn play(stage: &mut Stage<'_>, story: &mut Story) -> Outcome {
+pub(super) fn play(stage: &mut Stage<'_>, story: &mut Story) -> CommandResult {
     story.title();
     stage.event("SessionStart", json!({"source": "startup"}))?;
     prompt(stage, story, REQUEST)?;
@@ -87,19 +87,19 @@ pub(super) fn play(stage: &mut Stage<'_>, story: &mut Story) -> Outcome {
     Ok(())
 }
 
-fn prompt(stage: &mut Stage<'_>, story: &mut Story, words: &str) -> Outcome {
+fn prompt(stage: &mut Stage<'_>, story: &mut Story, words: &str) -> CommandResult {
     story.prompt(words);
     let answer = stage.event("UserPromptSubmit", json!({"prompt": words}))?;
     story.told(&answer, 3);
     Ok(())
 }
 
-fn calls(stage: &mut Stage<'_>, story: &mut Story, calls: &[Call]) -> Outcome {
+fn calls(stage: &mut Stage<'_>, story: &mut Story, calls: &[Call]) -> CommandResult {
     calls.iter().try_for_each(|it| call(stage, story, it))
 }
 
 /// A call as the client makes it: asks the hook, runs unless denied, and reports the result.
-fn call(stage: &mut Stage<'_>, story: &mut Story, call: &Call) -> Outcome {
+fn call(stage: &mut Stage<'_>, story: &mut Story, call: &Call) -> CommandResult {
     let path = |name: &str| stage.project().join(name);
     let (tool, shown, input, result): (_, &str, Value, Result<Value, &str>) = match call {
         Read(name, text) => (

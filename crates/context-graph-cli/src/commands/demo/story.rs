@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::cost::Costs;
 use crate::summary::counted;
 use crate::{Environment, table, terminal};
@@ -52,7 +52,7 @@ pub(super) struct Story {
     scenes: usize,
     /// The prefix that is removed from paths.
     prefix: String,
-    outcome: Outcome,
+    outcome: CommandResult,
     started: Instant,
 }
 
@@ -64,7 +64,7 @@ impl Story {
     }
 
     /// Whether printing succeeded.
-    pub(super) fn outcome(self) -> Outcome {
+    pub(super) fn outcome(self) -> CommandResult {
         self.outcome
     }
 

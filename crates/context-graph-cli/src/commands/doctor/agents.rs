@@ -10,7 +10,7 @@ use context_graph_events::agents::Agent;
 use context_graph_settings::{AgentClient, Change, Found};
 use serde_json::Value;
 
-use super::finding::{Finding, Level, Mend};
+use super::finding::{Finding, Fix, Level};
 use super::{Patient, binary, listed};
 use crate::Environment;
 use crate::commands::init::agents::{call, is_here};
@@ -84,8 +84,8 @@ impl Registered<'_> {
         self.client.agent.name()
     }
 
-    fn mend(&self) -> Mend {
-        Mend::Agent(self.client.agent, self.scope)
+    fn mend(&self) -> Fix {
+        Fix::Agent(self.client.agent, self.scope)
     }
 
     fn init(&self) -> String {
@@ -163,7 +163,7 @@ impl Registered<'_> {
             findings.push(Finding::warning(name, what, self.init()));
         }
         // `init` would write the whole file again.
-        findings.into_iter().map(|finding| finding.mended_by(self.mend())).collect()
+        findings.into_iter().map(|finding| finding.fixed_by(self.mend())).collect()
     }
 
     /// Whether a timeout was probably meant in seconds, although the client counts milliseconds.
@@ -197,7 +197,7 @@ impl Registered<'_> {
                 format!("{} names {program}, and there is no such program", self.file.path().display()),
                 self.init(),
             )
-            .mended_by(self.mend())
+            .fixed_by(self.mend())
         })
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use context_graph_storage::safe_open;
 
 use super::Patient;
-use super::finding::{Finding, Mend};
+use super::finding::{Finding, Fix};
 use super::permit;
 use super::sources::Ours;
 use crate::Environment;
@@ -44,7 +44,7 @@ pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
         None => "build the plugin again with this program: `context-graph plugin build DIR`".to_owned(),
     };
     let mended = |finding: Finding| match scope {
-        Some(scope) => finding.mended_by(Mend::Install(scope)),
+        Some(scope) => finding.fixed_by(Fix::Install(scope)),
         None => finding,
     };
     let Some(path) = patient.resolve(name, hook) else {

@@ -3,7 +3,7 @@
 use context_graph_events::EventName;
 use serde_json::Value;
 
-use super::finding::{Finding, Mend};
+use super::finding::{Finding, Fix};
 use super::matcher::never_matches;
 use super::registration::HOOKS;
 use super::sources::Ours;
@@ -27,7 +27,7 @@ fn place(hook: &Ours<'_>) -> String {
 /// A finding that `init` fixes, if we may write the file.
 fn mended_by_init(hook: &Ours<'_>, finding: Finding) -> Finding {
     match hook.source.scope() {
-        Some(scope) => finding.mended_by(Mend::Install(scope)),
+        Some(scope) => finding.fixed_by(Fix::Install(scope)),
         None => finding,
     }
 }

@@ -4,7 +4,7 @@ use context_graph_events::EventName;
 use context_graph_settings::{NEWEST_KNOWN_CLIENT, UNKNOWN_EVENTS_SKIPPED_SINCE, known_since};
 use serde_json::Value;
 
-use super::finding::{Finding, Mend};
+use super::finding::{Finding, Fix};
 use super::{Patient, listed};
 use crate::client::words;
 
@@ -72,7 +72,7 @@ pub(super) fn events(patient: &Patient) -> Vec<Finding> {
         findings.push(if version < UNKNOWN_EVENTS_SKIPPED_SINCE {
             let what = format!("client {version_words} does not know {names} and so ignores all of {file}");
             match source.scope() {
-                Some(scope) => Finding::broken(EVENTS, what, fix).mended_by(Mend::Install(scope)),
+                Some(scope) => Finding::broken(EVENTS, what, fix).fixed_by(Fix::Install(scope)),
                 None => Finding::broken(EVENTS, what, fix),
             }
         } else {

@@ -21,7 +21,7 @@ pub(crate) enum Level {
 
 /// A fix that is safe to make without asking: it removes nothing and can be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Mend {
+pub(crate) enum Fix {
     /// Update our hooks in these settings.
     Install(Scope),
     /// Update our hooks in another agent's file.
@@ -41,7 +41,7 @@ pub(crate) struct Finding {
     pub(crate) what: String,
     /// What to do; `None` if all is well.
     pub(crate) fix: Option<String>,
-    pub(super) mend: Option<Mend>,
+    pub(super) mend: Option<Fix>,
 }
 
 impl Finding {
@@ -58,7 +58,7 @@ impl Finding {
     }
 
     /// The same, with a fix for `--fix`.
-    pub(super) fn mended_by(self, mend: Mend) -> Self {
+    pub(super) fn fixed_by(self, mend: Fix) -> Self {
         Self { mend: Some(mend), ..self }
     }
 }

@@ -5,14 +5,14 @@ use std::path::Path;
 use context_graph_storage::safe_open::Folder;
 
 use super::Patient;
-use super::finding::{Finding, Mend};
+use super::finding::{Finding, Fix};
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::init;
 
 /// Makes every safe fix once, and reports what was done.
 pub(super) fn mend(patient: &Patient, findings: &[Finding]) -> Result<Vec<String>, Failure> {
-    let mut done: Vec<&Mend> = Vec::new();
+    let mut done: Vec<&Fix> = Vec::new();
     let mut told = Vec::new();
     for mend in findings.iter().filter_map(|finding| finding.mend.as_ref()) {
         if done.contains(&mend) {
@@ -24,23 +24,23 @@ pub(super) fn mend(patient: &Patient, findings: &[Finding]) -> Result<Vec<String
     Ok(told)
 }
 
-fn make(patient: &Patient, mend: &Mend) -> Result<String, Failure> {
+fn make(patient: &Patient, mend: &Fix) -> Result<String, Failure> {
     match mend {
-        Mend::Install(scope) => {
+        Fix::Install(scope) => {
             let file =
                 init::bring_up_to_date(&patient.environment, *scope, &patient.program()?, patient.version())?;
             Ok(format!("the hooks in {}", file.display()))
         }
-        Mend::Agent(agent, scope) => {
+        Fix::Agent(agent, scope) => {
             let file = init::agents::bring_up_to_date(&patient.environment, *agent, *scope)?;
             Ok(format!("the hooks in {}", file.display()))
         }
-        Mend::Close(folder) => {
+        Fix::Close(folder) => {
             let closed = Folder::open(folder).and_then(|folder| folder.close_to_others());
             closed.map_err(|error| failed(folder, &error))?;
             Ok(format!("{} is closed to others", folder.display()))
         }
-        Mend::Ignore(file) => {
+        Fix::Ignore(file) => {
             let folder = file.parent().unwrap_or(file);
             let written = Folder::open(folder).and_then(|folder| folder.replace(".gitignore", b"*\n"));
             written.map_err(|error| failed(file, &error))?;

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use context_graph_settings::{ClientVersion, Plan, PlanOptions, missing_in};
 
-use super::failure::{Failure, Outcome, refuse_to_agents};
+use super::failure::{CommandResult, Failure, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use super::init;
 use crate::Environment;
@@ -148,7 +148,7 @@ fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     }
 }
 
-pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> CommandResult {
     let mut environment = environment.in_project(args.dir.as_deref());
     environment.db_path = args.db_path.clone().or(environment.db_path);
     if !environment.project_root().is_dir() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use context_graph_settings::{Change, install_where};
 
-use super::finding::{Finding, Mend};
+use super::finding::{Finding, Fix};
 use super::sources::{Layer, Ours, Source};
 use super::{Patient, agents, entry, listed};
 use crate::commands::init::is_generated;
@@ -112,7 +112,7 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
             fix,
         ));
     }
-    findings.into_iter().map(|finding| finding.mended_by(Mend::Install(scope))).collect()
+    findings.into_iter().map(|finding| finding.fixed_by(Fix::Install(scope))).collect()
 }
 
 fn guard_is_missing(ours: &[Ours<'_>], already: &[Finding]) -> Option<Finding> {
@@ -125,7 +125,7 @@ fn guard_is_missing(ours: &[Ours<'_>], already: &[Finding]) -> Option<Finding> {
             format!("`context-graph init{}`", scope.map_or("", crate::settings_file::Scope::flag)),
         );
         match scope {
-            Some(scope) => finding.mended_by(Mend::Install(scope)),
+            Some(scope) => finding.fixed_by(Fix::Install(scope)),
             None => finding,
         }
     })

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::finding::{Finding, Level};
 use super::registration::NOT_INSTALLED;
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::{Environment, table, terminal};
 
 /// Checks that passed share one line, unless `everything` is wanted.
-pub(super) fn text(findings: &[Finding], mended: &[String], everything: bool) -> Outcome {
+pub(super) fn text(findings: &[Finding], mended: &[String], everything: bool) -> CommandResult {
     let colour = std::io::stdout().is_terminal() && Environment::welcomes_colour();
     let mut lines: Vec<String> = mended.iter().map(|done| line("fixed", Level::Ok, done, colour)).collect();
     for level in [Level::Broken, Level::Warning] {
@@ -92,7 +92,7 @@ pub(super) fn json(
     mended: &[String],
     project: &str,
     client: Option<String>,
-) -> Outcome {
+) -> CommandResult {
     let checks: Vec<Value> = findings
         .iter()
         .map(|finding| {

@@ -6,7 +6,7 @@ use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{StateFolder, Store};
 
 use super::Patient;
-use super::finding::{Finding, Mend};
+use super::finding::{Finding, Fix};
 use crate::clock;
 use crate::summary::counted;
 
@@ -165,7 +165,7 @@ fn ignored(folder: &Path) -> Option<Finding> {
     (!file.exists()).then(|| {
         let what = format!("{} is missing: what is remembered could get into the repository", file.display());
         Finding::warning(CHECK, what, format!("write `*` into {}", file.display()))
-            .mended_by(Mend::Ignore(file))
+            .fixed_by(Fix::Ignore(file))
     })
 }
 
@@ -176,7 +176,7 @@ fn closed(folder: &Path) -> Option<Finding> {
     (mode & 0o077 != 0).then(|| {
         let what = format!("{} is open to others (mode {:03o})", folder.display(), mode & 0o777);
         Finding::warning(CHECK, what, format!("`chmod 700 {}`", folder.display()))
-            .mended_by(Mend::Close(folder.to_path_buf()))
+            .fixed_by(Fix::Close(folder.to_path_buf()))
     })
 }
 

@@ -7,7 +7,7 @@ use context_graph_storage::safe_open::read_regular;
 use serde_json::Value;
 
 use super::Patient;
-use super::finding::{Finding, Mend};
+use super::finding::{Finding, Fix};
 use crate::client::words;
 
 const CHECK: &str = "client";
@@ -43,7 +43,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
                 "`context-graph init` writes what this Claude Code knows; or update Claude Code",
             );
             match exec.and_then(|hook| hook.source.scope()) {
-                Some(scope) => finding.mended_by(Mend::Install(scope)),
+                Some(scope) => finding.fixed_by(Fix::Install(scope)),
                 None => finding,
             }
         }

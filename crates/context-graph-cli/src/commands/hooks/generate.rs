@@ -16,7 +16,7 @@ use serde_json::json;
 use super::budget;
 use super::error::ErrorCode;
 use crate::commands::doctor;
-use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
+use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::init::{AgentChoice, PORTABLE, agents, changes, install_unasked, planned};
 use crate::settings_file::Scope;
 use crate::summary::counted;
@@ -207,7 +207,7 @@ pub(crate) fn is_verbatim(text: &str, programs: &[&str]) -> bool {
 }
 
 /// Writes the scripts and adds them to the project's settings.
-pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> CommandResult {
     refuse_to_agents("change the settings that call the guard")?;
     if let Some(choice) = args.agent {
         return print_for(choice, args, environment);
@@ -281,7 +281,7 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Outco
 }
 
 /// Prints the file for another agent, and where it belongs.
-fn print_for(choice: AgentChoice, args: &GenerateConfigArgs, environment: &Environment) -> Outcome {
+fn print_for(choice: AgentChoice, args: &GenerateConfigArgs, environment: &Environment) -> CommandResult {
     let Some(client) = choice.agent().and_then(AgentClient::of) else {
         return Err(Failure::usage(
             "name one agent that is not Claude Code: without --agent, this is for Claude Code",
@@ -305,7 +305,7 @@ fn print_for(choice: AgentChoice, args: &GenerateConfigArgs, environment: &Envir
 }
 
 /// Shows what would be written, and asks.
-fn ask(scripts: &[(HookType, PathBuf)], plan: &Plan, environment: &Environment) -> Outcome {
+fn ask(scripts: &[(HookType, PathBuf)], plan: &Plan, environment: &Environment) -> CommandResult {
     let (file, before, edited) = planned(environment, Scope::Project, plan)?;
     let scripts = scripts.iter().map(|(_, path)| format!("write {}", path.display()));
     let title = format!("changes to {}:", file.path().display());

@@ -5,7 +5,7 @@ mod changed;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 use context_graph_events::words::{name, tame};
 use context_graph_policy::config::StopGate;
 use context_graph_policy::{Decision, Severity, Verdict};
@@ -52,7 +52,7 @@ pub(super) fn pass(gates: &[&StopGate], root: &Path) -> Passage {
             End::TimedOut => format!("did not finish within {} s", gate.timeout_seconds),
             End::Exited(Some(code)) => format!("failed with exit code {code}"),
             End::Exited(None) => "was killed".to_owned(),
-            End::NotStarted(error) => told!("could not be run: \"{}\"", error),
+            End::NotStarted(error) => quoted!("could not be run: \"{}\"", error),
         };
         let mut reason = format!("`{}` must pass before stopping, and {how}", tame(&gate.command, COMMAND));
         match quoted_tail(&ended.output) {

@@ -15,7 +15,7 @@ use super::plan::gates_and_signals;
 use super::uninstall::{has_ours as has_ours_in_claudes, where_ours_are};
 use super::{InitArgs, PORTABLE, WhereArgs, done, make_state_folder, proceed};
 use crate::commands::doctor;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::paths::System;
 use crate::rules;
 use crate::settings_file::{Scope, SettingsFile};
@@ -50,7 +50,11 @@ pub(crate) fn call<'a>(environment: &Environment, program: &'a str, missing: Opt
     Call { program, missing, gates, signals }
 }
 
-pub(super) fn install(args: &InitArgs, environment: &Environment, client: &'static AgentClient) -> Outcome {
+pub(super) fn install(
+    args: &InitArgs,
+    environment: &Environment,
+    client: &'static AgentClient,
+) -> CommandResult {
     let scope = scope(&args.place, client)?;
     let file = SettingsFile::of_agent(environment, client, scope);
     if let Some(seen) = seen_already(environment, client, scope) {
@@ -99,7 +103,7 @@ pub(super) fn uninstall(
     environment: &Environment,
     client: &'static AgentClient,
     purge: bool,
-) -> Outcome {
+) -> CommandResult {
     let named = scope(place, client)?;
     let has = |scope| is_registered(environment, client, scope);
     let scope = if place.named_scope().is_none() && !has(named) && has(Scope::Project) {
@@ -140,7 +144,7 @@ pub(super) fn uninstall(
 }
 
 /// Asks about each agent that is installed here without our hooks. If nobody can answer, prints their names.
-pub(super) fn offer(args: &InitArgs, environment: &Environment) -> Outcome {
+pub(super) fn offer(args: &InitArgs, environment: &Environment) -> CommandResult {
     let found: Vec<_> = AgentClient::all()
         .filter(|client| is_here(environment, client) && !has_ours(environment, client))
         .collect();

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::heading::Heading;
 use super::{WhereArgs, agents, changes, done, existing_root, is_generated, own_folder, proceed};
-use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
+use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::hooks::generate::is_verbatim;
 use crate::settings_file::{Scope, SettingsFile};
@@ -40,7 +40,7 @@ pub(crate) struct UninstallArgs {
 /// Longer scripts are not ours.
 const MAX_SCRIPT: u64 = 64 * 1024;
 
-pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outcome {
+pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> CommandResult {
     if !args.place.dry_run {
         refuse_to_agents("take the guard out")?;
     }
@@ -101,7 +101,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Outc
 }
 
 /// Removes the scripts of `hooks generate-config` that nobody has changed, and their folder if nothing else is in it.
-fn remove_scripts(place: &WhereArgs, root: &Path) -> Outcome {
+fn remove_scripts(place: &WhereArgs, root: &Path) -> CommandResult {
     let folder = root.join(".claude").join("hooks");
     let binary = crate::commands::binary_path()?;
     let is_ours = |path: &PathBuf| {
@@ -123,7 +123,7 @@ fn remove_scripts(place: &WhereArgs, root: &Path) -> Outcome {
 /// How long a removal waits for a running upkeep.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Environment) -> Outcome {
+fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Environment) -> CommandResult {
     let question = format!("Remove {} and all that was remembered?", remembered.display());
     if !terminal::agreed(place.yes, &question) {
         return Err(

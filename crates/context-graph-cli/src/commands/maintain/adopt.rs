@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use context_graph_storage::paths::Aside;
 
 use super::MaintainArgs;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::{Environment, table, terminal};
 
-pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResult {
     let user = environment.user_folder()?;
     let sessions = environment.sessions(args.db_path.as_deref())?;
     let asides = sessions.folder().asides(user)?;

@@ -4,12 +4,12 @@ use context_graph_storage::store::Rebuilt;
 use serde_json::json;
 
 use super::MaintainArgs;
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal};
 
-pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResult {
     let sessions = environment.sessions(args.db_path.as_deref())?;
     if !sessions.has_store() && !args.json {
         return table::print_lines(["nothing to do: there is no store yet"]);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::files;
 use crate::client::Client;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::{binary_path, init, path_for_settings};
 use crate::settings_file::MAX_BYTES;
@@ -50,7 +50,7 @@ pub(crate) struct BuildArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &BuildArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &BuildArgs, environment: &Environment) -> CommandResult {
     let folder = environment.current_dir.join(&args.dir);
     if !args.force && !is_free(&folder) {
         return Err(Failure::usage(format!(

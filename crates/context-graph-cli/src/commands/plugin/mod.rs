@@ -5,7 +5,7 @@ mod files;
 
 use clap::Subcommand;
 
-use super::failure::Outcome;
+use super::failure::CommandResult;
 use crate::Environment;
 
 /// The same hooks as a plugin
@@ -14,7 +14,7 @@ pub(crate) enum PluginCommands {
     Build(build::BuildArgs),
 }
 
-pub(crate) fn run(command: &PluginCommands, environment: &Environment) -> Outcome {
+pub(crate) fn run(command: &PluginCommands, environment: &Environment) -> CommandResult {
     match command {
         PluginCommands::Build(args) => build::run(args, environment),
     }

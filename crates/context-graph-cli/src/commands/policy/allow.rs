@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::PlaceArgs;
 use crate::commands::audit::{named_call, newest_stopped_by};
-use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
+use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs as SessionPlace, Shelf};
 use crate::rules::{self, FILE, user_file};
@@ -67,7 +67,7 @@ enum What {
     Path(String),
 }
 
-pub(super) fn run(args: &AllowArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &AllowArgs, environment: &Environment) -> CommandResult {
     refuse_to_agents("allow what rules stop")?;
     let environment = args.place.environment(environment);
     for rule in &args.rules {
@@ -124,7 +124,7 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> Outcome {
     table::print_lines([format!("wrote {}", path.display())].into_iter().chain(kept))
 }
 
-fn check_rule(rule: &str) -> Outcome {
+fn check_rule(rule: &str) -> CommandResult {
     if guards::exists(rule) {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use context_graph_policy::{Context, PolicyConfig, RealFileSystem};
 use serde_json::{Map, Value, json};
 
 use super::{PlaceArgs, unenforced};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::{ErrorCode, HookError};
 use crate::rules;
 use crate::summary::counted;
@@ -15,7 +15,7 @@ use crate::team_policy::{Bundle, TEAM};
 use crate::trust::{self, ProjectFiles};
 use crate::{Environment, crash, table};
 
-pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> CommandResult {
     let environment = args.environment(environment);
     let standing = ProjectFiles::of(&environment).standing();
     let (problems, mut hints) = problems_and_hints(&rules::as_written(&environment), &environment);

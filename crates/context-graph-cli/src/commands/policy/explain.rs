@@ -13,7 +13,7 @@ use context_graph_policy::{Decision, Effects};
 use serde_json::{Map, Value, json};
 
 use super::PlaceArgs;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
 use crate::rules::Origins;
@@ -48,7 +48,7 @@ fn agent(name: &str) -> Result<Agent, String> {
     })
 }
 
-pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> CommandResult {
     let environment = args.place.environment(environment);
     let (event, sender) = match (&args.command, &args.event) {
         (Some(command), _) => (bash(command, &environment), None),

@@ -7,7 +7,7 @@ use context_graph_storage::safe_open::{Access, Folder};
 use serde_json::json;
 
 use super::PlaceArgs;
-use crate::commands::failure::{Failure, Outcome, refuse_to_agents};
+use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::rules::{FILE, user_file};
 use crate::trust::{self, ProjectFiles};
@@ -58,7 +58,7 @@ pub(crate) struct InitArgs {
     user: bool,
 }
 
-pub(super) fn run(args: &InitArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &InitArgs, environment: &Environment) -> CommandResult {
     refuse_to_agents("write a policy")?;
     let environment = args.place.environment(environment);
     let path =

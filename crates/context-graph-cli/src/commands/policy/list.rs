@@ -10,7 +10,7 @@ use context_graph_policy::trust::Standing;
 use serde_json::{Value, json};
 
 use super::{PlaceArgs, unenforced};
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::rules::{Origins, POLICIES};
 use crate::team_policy::TEAM;
 use crate::{Environment, table};
@@ -35,7 +35,7 @@ impl List {
     }
 }
 
-pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> CommandResult {
     let rules = args.rules(environment);
     let origins = Origins::of(&args.environment(environment));
     let mut list = List::default();

@@ -16,7 +16,7 @@ pub(crate) use check::{bundle_problems, problems};
 use clap::{Args, Subcommand};
 use context_graph_policy::rules::Rules;
 
-use super::failure::Outcome;
+use super::failure::CommandResult;
 use super::project_folder;
 use crate::rules;
 use crate::{Environment, terminal, trust};
@@ -68,7 +68,7 @@ impl PlaceArgs {
     }
 }
 
-pub(crate) fn run(command: &PolicyCommands, environment: &Environment) -> Outcome {
+pub(crate) fn run(command: &PolicyCommands, environment: &Environment) -> CommandResult {
     match command {
         PolicyCommands::List(args) => list::run(args, environment),
         PolicyCommands::Check(args) => check::run(args, environment),

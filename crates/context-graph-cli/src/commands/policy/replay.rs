@@ -10,7 +10,7 @@ use context_graph_policy::rules::Rules;
 use serde_json::{Value, json};
 
 use super::PlaceArgs;
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::commands::replay::{EventSink, transcript};
 use crate::summary::counted;
 use crate::{Environment, table, transcript_files};
@@ -80,7 +80,7 @@ impl EventSink for Judge {
     }
 }
 
-pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> CommandResult {
     let rules = args.place.rules(environment);
     let mut judge = Judge { rules, calls: 0, stopped: Vec::new(), ran_well: 0, bad: 0 };
     transcript::play_all(&transcript_files::named_or_usual(&args.transcripts, environment)?, &mut judge)?;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::PlaceArgs;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::summary::counted;
 use crate::{Environment, table};
@@ -47,7 +47,7 @@ const MAX_CASES: u64 = 64 << 20;
 
 const VERDICTS: [&str; 7] = ["halt", "deny", "block", "ask", "modify", "allow", "none"];
 
-pub(super) fn run(args: &TestArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &TestArgs, environment: &Environment) -> CommandResult {
     let environment = args.place.environment(environment);
     let rules = args.place.rules(&environment);
     let files = if args.files.is_empty() { default_files(&environment)? } else { args.files.clone() };

@@ -7,10 +7,10 @@ use context_graph_events::decode::MAX_INPUT_BYTES;
 use context_graph_events::{Event, decode};
 
 use super::player::{EventSink, timestamp_of};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 
-pub(crate) fn play(file: &Path, player: &mut dyn EventSink) -> Outcome {
+pub(crate) fn play(file: &Path, player: &mut dyn EventSink) -> CommandResult {
     let unreadable = |error: std::io::Error| {
         Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
     };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::failure::{Failure, Outcome};
+use super::failure::{CommandResult, Failure};
 use crate::{Environment, transcript_files};
 use player::Player;
 
@@ -60,7 +60,7 @@ pub fn tell_transcript(bytes: &[u8]) -> String {
     player.told()
 }
 
-pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> CommandResult {
     let mut player = Player::new(args.json || args.format == ReplayFormat::Jsonl);
     if let Some(file) = &args.events {
         events::play(file, &mut player)?;

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{DatabaseArgs, db_failure, failure};
 use crate::commands::binary_path;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::summary::counted;
 use crate::{Environment, clock, table};
 
@@ -97,7 +97,7 @@ impl Server {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates are shown with three digits")]
-pub(super) fn run(args: &BenchArgs, database: &DatabaseArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &BenchArgs, database: &DatabaseArgs, environment: &Environment) -> CommandResult {
     let (pool, place) = (database.pool(environment)?, database.place(environment)?);
     if !matches!(place, Place::Postgres(..)) {
         return Err(Failure::usage("the comparison is with PostgreSQL's COPY")

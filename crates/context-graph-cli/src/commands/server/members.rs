@@ -7,7 +7,7 @@ use context_graph_server::{forget_by_id, given, policy};
 
 use super::db_failure;
 use super::policy::KeyArgs;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal, time};
@@ -101,7 +101,7 @@ pub(crate) struct ForgetArgs {
     yes: bool,
 }
 
-pub(super) fn invite(args: &InviteArgs, pool: &Pool, environment: &Environment) -> Outcome {
+pub(super) fn invite(args: &InviteArgs, pool: &Pool, environment: &Environment) -> CommandResult {
     let name = args.name.trim();
     if name.is_empty()
         || name.len() > 100
@@ -129,7 +129,7 @@ pub(super) fn invite(args: &InviteArgs, pool: &Pool, environment: &Environment) 
     ])
 }
 
-pub(super) fn run(command: Option<&MembersCommands>, pool: &Pool) -> Outcome {
+pub(super) fn run(command: Option<&MembersCommands>, pool: &Pool) -> CommandResult {
     match command {
         None => list(pool),
         Some(MembersCommands::Token { name, team, days }) => {
@@ -162,7 +162,7 @@ fn no_member(name: &str) -> Failure {
         .with_next_step("`context-graph server members` lists members and tokens")
 }
 
-fn list(pool: &Pool) -> Outcome {
+fn list(pool: &Pool) -> CommandResult {
     let mut lines = Vec::new();
     for member in members::list(pool).map_err(db_failure)? {
         let gone = if member.is_revoked { ", no access any more" } else { "" };
@@ -182,7 +182,7 @@ fn list(pool: &Pool) -> Outcome {
     table::print_lines(lines)
 }
 
-pub(super) fn forget(args: &ForgetArgs, pool: &Pool) -> Outcome {
+pub(super) fn forget(args: &ForgetArgs, pool: &Pool) -> CommandResult {
     let usage = || Failure::usage("name the session as the pages do: ID@MACHINE");
     let (id, machine) = args.session.rsplit_once('@').ok_or_else(usage)?;
     let machine: i64 = machine.parse().map_err(|_| usage())?;

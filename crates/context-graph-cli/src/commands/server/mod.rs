@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use context_graph_server::db::{DbError, Place, Pool};
 use context_graph_server::{Serving, schema};
 
-use super::failure::{Failure, Outcome, refuse_to_agents};
+use super::failure::{CommandResult, Failure, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use crate::{Environment, clock, table, terminal};
 use database::DatabaseArgs;
@@ -89,7 +89,7 @@ pub(crate) struct MigrateArgs {
     no_partitions: bool,
 }
 
-pub(crate) fn run(args: &ServerArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &ServerArgs, environment: &Environment) -> CommandResult {
     refuse_to_agents("run or change a team's server")?;
     let pool = args.database.pool(environment)?;
     let usual = RunArgs {
@@ -142,7 +142,7 @@ fn no_tables(where_: &str) -> Failure {
 }
 
 /// Looks whether the tables are those of this version. An SQLite file is brought there.
-fn ready(pool: &Pool) -> Outcome {
+fn ready(pool: &Pool) -> CommandResult {
     if !pool.is_postgres() {
         schema::migrate(pool, false, clock::now_ms()).map_err(db_failure)?;
     }
@@ -163,7 +163,7 @@ fn other_version(version: i64) -> Failure {
         })
 }
 
-fn serve(args: &RunArgs, pool: Pool) -> Outcome {
+fn serve(args: &RunArgs, pool: Pool) -> CommandResult {
     if !args.listen.ip().is_loopback() && args.certificate.is_none() && !args.behind_proxy {
         return Err(Failure::usage(format!(
             "{} can be reached by others, and there is no certificate",
@@ -193,7 +193,7 @@ fn serve(args: &RunArgs, pool: Pool) -> Outcome {
     Ok(())
 }
 
-fn migrate(args: &MigrateArgs, pool: &Pool) -> Outcome {
+fn migrate(args: &MigrateArgs, pool: &Pool) -> CommandResult {
     let before = schema::migrate(pool, !args.no_partitions, clock::now_ms()).map_err(db_failure)?;
     table::print_lines([match before {
         schema::Found::Nothing => format!("made the tables, version {}", schema::FORMAT),
@@ -206,7 +206,7 @@ fn migrate(args: &MigrateArgs, pool: &Pool) -> Outcome {
     }])
 }
 
-fn check(database: &DatabaseArgs, environment: &Environment) -> Outcome {
+fn check(database: &DatabaseArgs, environment: &Environment) -> CommandResult {
     let place = database.place(environment)?;
     if let Place::Sqlite(path) = &place
         && !path.exists()

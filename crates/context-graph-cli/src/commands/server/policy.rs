@@ -10,7 +10,7 @@ use context_graph_storage::UserFolder;
 use context_graph_storage::safe_open::{self, Folder};
 
 use super::{db_failure, failure};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::policy::bundle_problems;
 use crate::summary::counted;
@@ -91,14 +91,14 @@ pub(crate) struct PublishArgs {
     key: KeyArgs,
 }
 
-pub(super) fn run(command: &PolicyCommands, pool: &Pool, environment: &Environment) -> Outcome {
+pub(super) fn run(command: &PolicyCommands, pool: &Pool, environment: &Environment) -> CommandResult {
     match command {
         PolicyCommands::Publish(args) => publish(args, pool, environment),
         PolicyCommands::Show { team } => show(pool, team),
     }
 }
 
-fn publish(args: &PublishArgs, pool: &Pool, environment: &Environment) -> Outcome {
+fn publish(args: &PublishArgs, pool: &Pool, environment: &Environment) -> CommandResult {
     let folder = environment.current_dir.join(&args.folder);
     let refused = |problems: &[String]| {
         let first = problems.first().map(String::as_str).unwrap_or_default();
@@ -131,7 +131,7 @@ fn no_team(failure: Failure) -> Failure {
     failure.with_next_step("`context-graph server invite NAME --team TEAM` makes one")
 }
 
-fn show(pool: &Pool, team: &str) -> Outcome {
+fn show(pool: &Pool, team: &str) -> CommandResult {
     if !policy::is_team(pool, team).map_err(db_failure)? {
         return Err(no_team(failure(PublishError::NoTeam)));
     }

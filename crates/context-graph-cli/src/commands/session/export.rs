@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::{PlaceArgs, Shelf};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::new_file::NewFile;
 use crate::summary::counted;
@@ -34,7 +34,7 @@ pub(crate) struct ExportArgs {
     force: bool,
 }
 
-pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ExportArgs, environment: &Environment) -> CommandResult {
     let shelf = Shelf::open(&args.place, environment)?;
     let id = shelf.find(args.session_id.as_deref())?;
     let session = shelf.view(&id)?.session;

@@ -5,7 +5,7 @@ use context_graph_storage::store::{Removed, Why};
 use serde_json::{Value, json};
 
 use super::{PlaceArgs, Shelf};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal};
 
@@ -23,7 +23,7 @@ pub(crate) struct ForgetArgs {
     yes: bool,
 }
 
-pub(super) fn run(args: &ForgetArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ForgetArgs, environment: &Environment) -> CommandResult {
     let shelf = Shelf::open(&args.place, environment).map_err(Failure::of_what_was_named)?;
     let ids = args.session_ids.iter().map(|id| shelf.find(Some(id))).collect::<Result<Vec<_>, _>>()?;
     if !terminal::agreed(args.yes, &format!("Remove {} for good?", shelf.told_all(&ids).join(", "))) {
@@ -48,7 +48,7 @@ impl Shelf {
 }
 
 /// Reports what was removed.
-pub(super) fn tell(gone: &[Gone], as_json: bool) -> Outcome {
+pub(super) fn tell(gone: &[Gone], as_json: bool) -> CommandResult {
     if as_json {
         let all: Vec<Value> = gone
             .iter()

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::export::FORMAT;
 use super::{PlaceArgs, Shelf};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
 use crate::summary::counted;
@@ -43,7 +43,7 @@ struct Body {
     record: EventRecord,
 }
 
-pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult {
     let text = String::from_utf8(read_file_or_stdin(&args.file)?)
         .map_err(|_| Failure::new(ErrorCode::Parse, format!("{} is not UTF-8", args.file.display())))?;
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());

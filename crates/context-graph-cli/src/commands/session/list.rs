@@ -6,7 +6,7 @@ use context_graph_storage::store::SessionQuery;
 use serde_json::{Value, json};
 
 use super::{NONE_YET, ScopeArgs, to_json};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::span::SpanArgs;
 use crate::summary::Calls;
 use crate::{Environment, clock, summary, table, terminal, time};
@@ -24,7 +24,7 @@ pub(crate) struct ListArgs {
     span: SpanArgs,
 }
 
-pub(super) fn run(args: &ListArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ListArgs, environment: &Environment) -> CommandResult {
     let as_json = args.scope.place.json;
     let shelves = match args.scope.open(environment) {
         Err(failure) if failure.is_nothing_there() => {
@@ -94,7 +94,7 @@ impl Damaged {
 }
 
 /// Says which sessions are damaged, and fails if there are any.
-fn told(damaged: Vec<Damaged>) -> Outcome {
+fn told(damaged: Vec<Damaged>) -> CommandResult {
     for Damaged { id, failure } in &damaged {
         terminal::complain(&format!(
             "session {id} is damaged and not listed above: {failure} (`context-graph maintain --rebuild` makes anew what can be \
@@ -104,7 +104,7 @@ fn told(damaged: Vec<Damaged>) -> Outcome {
     damaged.first().map_or(Ok(()), |first| Err(Failure::said(first.failure.code()).answered()))
 }
 
-fn print(sessions: &[(Session, Calls)], all_projects: bool) -> Outcome {
+fn print(sessions: &[(Session, Calls)], all_projects: bool) -> CommandResult {
     // On a terminal, the beginning is enough to type. Programs that read the list get the whole id.
     let is_short = terminal::width().is_some();
     let rows = sessions.iter().map(|(session, calls)| {

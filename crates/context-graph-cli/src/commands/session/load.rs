@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{ErrorCode, PlaceArgs, Shelf};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::{Environment, clock, table};
 
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub(crate) struct LoadArgs {
     previous_session_id: Option<String>,
 }
 
-pub(super) fn run(args: &LoadArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &LoadArgs, environment: &Environment) -> CommandResult {
     let snapshot = match &args.session_id {
         Some(id) if args.create => {
             let Shelf { sessions, store, .. } = Shelf::open_or_create(&args.place, environment)?;

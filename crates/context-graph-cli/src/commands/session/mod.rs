@@ -23,7 +23,7 @@ use context_graph_storage::store::{SessionEntry, SessionQuery};
 pub(crate) use scope::{Label, ScopeArgs, Shelves};
 use serde_json::{Value, json};
 
-use super::failure::{Failure, Outcome, refuse_to_agents};
+use super::failure::{CommandResult, Failure, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
 use crate::summary::Calls;
@@ -67,7 +67,7 @@ pub(crate) struct PlaceArgs {
     pub(crate) json: bool,
 }
 
-pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Outcome {
+pub(crate) fn run(command: SessionCommands, environment: &Environment) -> CommandResult {
     if matches!(command, SessionCommands::Import(_) | SessionCommands::Forget(_) | SessionCommands::Prune(_))
     {
         refuse_to_agents("change the record")?;

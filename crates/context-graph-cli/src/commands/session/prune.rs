@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::forget::tell;
 use super::{PlaceArgs, Shelf};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal, time};
 
@@ -28,7 +28,7 @@ pub(crate) struct PruneArgs {
     yes: bool,
 }
 
-pub(super) fn run(args: &PruneArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &PruneArgs, environment: &Environment) -> CommandResult {
     let shelf = Shelf::open(&args.place, environment)?;
     let until_ms = time::parse(&args.older_than, clock::now_ms()).map_err(Failure::usage)?;
     let query = SessionQuery { until_ms: Some(until_ms), ..SessionQuery::default() };

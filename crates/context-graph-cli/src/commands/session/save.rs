@@ -8,7 +8,7 @@ use context_graph_events::decode;
 use serde_json::{Value, json};
 
 use super::{ErrorCode, PlaceArgs, Shelf};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::read_file_or_stdin;
 use crate::{Environment, clock, table, terminal};
 
@@ -22,7 +22,7 @@ pub(crate) struct SaveArgs {
     file: PathBuf,
 }
 
-pub(super) fn run(args: &SaveArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &SaveArgs, environment: &Environment) -> CommandResult {
     let snapshot = read(&read_file_or_stdin(&args.file)?)?;
     let Shelf { sessions, store, .. } = Shelf::open_or_create(&args.place, environment)?;
     drop(store);

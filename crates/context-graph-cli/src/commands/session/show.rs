@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::story::{self, Line};
 use super::{ScopeArgs, Shelf, look_up, summed_up, to_json};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::summary::counted;
 use crate::{Environment, explain, summary, table, time};
 
@@ -35,7 +35,7 @@ fn of_agent(id: &str) -> String {
     }
 }
 
-pub(super) fn run(args: &ShowArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ShowArgs, environment: &Environment) -> CommandResult {
     let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{ScopeArgs, look_up, summed_up, to_json};
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::commands::hooks::error::HookError;
 use crate::{Environment, table, time};
 
@@ -20,7 +20,7 @@ pub(crate) struct StatusArgs {
     fail_in_crisis: bool,
 }
 
-pub(super) fn run(args: &StatusArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &StatusArgs, environment: &Environment) -> CommandResult {
     let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());
     };

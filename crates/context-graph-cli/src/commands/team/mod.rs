@@ -13,7 +13,7 @@ use context_graph_server::client::{Client, ClientError};
 use context_graph_server::keys::{SigningKey, random, unhex};
 use serde_json::json;
 
-use super::failure::{Failure, Outcome, refuse_to_agents};
+use super::failure::{CommandResult, Failure, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use super::session::{PlaceArgs, Shelf};
 use crate::config::{Config, Share};
@@ -94,7 +94,7 @@ pub(crate) struct LeaveArgs {
     yes: bool,
 }
 
-pub(crate) fn run(command: &TeamCommands, environment: &Environment) -> Outcome {
+pub(crate) fn run(command: &TeamCommands, environment: &Environment) -> CommandResult {
     match command {
         TeamCommands::Join(args) => {
             refuse_to_agents("join a team")?;
@@ -118,7 +118,7 @@ pub(crate) fn run(command: &TeamCommands, environment: &Environment) -> Outcome 
     }
 }
 
-fn join(args: &JoinArgs, environment: &Environment) -> Outcome {
+fn join(args: &JoinArgs, environment: &Environment) -> CommandResult {
     if let Some(known) = Membership::read(environment)? {
         return Err(Failure::usage(format!(
             "this machine is in the team {} at {} already",
@@ -220,7 +220,7 @@ fn membership(environment: &Environment) -> Result<Membership, Failure> {
     })
 }
 
-fn status(args: &PlaceArgs, environment: &Environment) -> Outcome {
+fn status(args: &PlaceArgs, environment: &Environment) -> CommandResult {
     let environment = environment.in_project(args.project.as_deref());
     let Some(membership) = Membership::read(&environment)? else {
         if args.json {
@@ -262,7 +262,7 @@ fn status(args: &PlaceArgs, environment: &Environment) -> Outcome {
     ])
 }
 
-fn push(args: &PushArgs, environment: &Environment) -> Outcome {
+fn push(args: &PushArgs, environment: &Environment) -> CommandResult {
     let membership = membership(environment)?;
     let projects: Vec<Option<PathBuf>> = if args.all {
         environment.known_projects()?.into_iter().map(Some).collect()
@@ -315,7 +315,7 @@ pub(crate) fn exchange_quietly(environment: &Environment, db_path: Option<&std::
     }
 }
 
-fn tell(sent: &outgoing::Sent, args: &PushArgs) -> Outcome {
+fn tell(sent: &outgoing::Sent, args: &PushArgs) -> CommandResult {
     if args.place.json {
         table::print_json(&json!({
             "records": sent.records, "sessions": sent.sessions, "forgotten": sent.forgotten, "refused": sent.refused,
@@ -339,7 +339,7 @@ fn tell(sent: &outgoing::Sent, args: &PushArgs) -> Outcome {
     }
 }
 
-fn leave(args: &LeaveArgs, environment: &Environment) -> Outcome {
+fn leave(args: &LeaveArgs, environment: &Environment) -> CommandResult {
     let membership = membership(environment)?;
     let asked = format!("Leave the team {} at {}?", membership.team, membership.url);
     if !terminal::agreed(args.yes, &asked) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use context_graph_core::session::{EventRecord, Session};
 use context_graph_server::client::{Client, ClientError};
 use context_graph_server::keys::unhex;
-use context_graph_server::wire::{About, Forget, Head, Packer, Push, Standing};
+use context_graph_server::wire::{About, CopyHead, Forget, Head, Packer, Push};
 use context_graph_storage::sessions::{decode_record, encode_record};
 use context_graph_storage::store::{Chain, SessionQuery, Store, Tombstone, Why};
 use context_graph_storage::{LogRecord, StorageError};
@@ -185,7 +185,7 @@ fn patiently<T>(mut ask: impl FnMut() -> Result<T, ClientError>) -> Result<T, Cl
 }
 
 /// The end of the server's copy, as bytes.
-fn position(standing: Option<&Standing>, ordinal: u64, id: &str) -> (u64, Chain, Option<[u8; 32]>) {
+fn position(standing: Option<&CopyHead>, ordinal: u64, id: &str) -> (u64, Chain, Option<[u8; 32]>) {
     let link = |text: &str| unhex(text).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
     match standing.and_then(|standing| Some((standing, link(&standing.link)?))) {
         Some((standing, found)) => (standing.records, Chain::from(found), link(&standing.local)),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::membership::{KnownPolicy, Membership};
 use super::{failure, membership};
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::team_policy::{Bundle, FILES, Note, TeamPolicy, file_name};
 use crate::{Environment, rules, table};
@@ -32,7 +32,7 @@ impl fmt::Display for Pulled {
     }
 }
 
-pub(super) fn run(as_json: bool, environment: &Environment) -> Outcome {
+pub(super) fn run(as_json: bool, environment: &Environment) -> CommandResult {
     let mut membership = membership(environment)?;
     let pulled = pull(&mut membership, environment)?;
     if as_json {

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::trust::{ProjectFiles, TrustStore, TrustedProject};
 use crate::{Environment, table, time};
 
-pub(super) fn run(store: &TrustStore, environment: &Environment, as_json: bool) -> Outcome {
+pub(super) fn run(store: &TrustStore, environment: &Environment, as_json: bool) -> CommandResult {
     let entries = store.list().map_err(|problem| Failure::new(ErrorCode::Storage, problem))?;
     let states: Vec<&str> = entries.iter().map(|entry| state(entry, environment)).collect();
     let all = entries.iter().zip(states);

@@ -9,7 +9,7 @@ use clap::Args;
 use context_graph_policy::trust::Standing;
 use serde_json::json;
 
-use super::failure::{Failure, Outcome, refuse_to_agents};
+use super::failure::{CommandResult, Failure, refuse_to_agents};
 use super::hooks::error::ErrorCode;
 use crate::trust::{ProjectFiles, TrustStore};
 use crate::{Environment, clock, table, terminal};
@@ -53,7 +53,7 @@ pub(crate) struct TrustArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &TrustArgs, environment: &Environment) -> Outcome {
+pub(crate) fn run(args: &TrustArgs, environment: &Environment) -> CommandResult {
     let store = TrustStore::of(environment);
     let environment = environment.in_project(args.dir.as_deref());
     match args {
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &TrustArgs, environment: &Environment) -> Outcome {
     }
 }
 
-fn trust(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Outcome {
+fn trust(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> CommandResult {
     let files = ProjectFiles::of(environment);
     let Some(place) = files.place() else {
         return Err(Failure::usage(format!("{} is not a folder", files.root().display()))
@@ -98,7 +98,7 @@ fn trust(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Out
     Ok(())
 }
 
-fn answer(args: &TrustArgs, place: &Path, standing: Standing, review: &Review) -> Outcome {
+fn answer(args: &TrustArgs, place: &Path, standing: Standing, review: &Review) -> CommandResult {
     if !args.json {
         return Ok(());
     }
@@ -107,7 +107,7 @@ fn answer(args: &TrustArgs, place: &Path, standing: Standing, review: &Review) -
     table::print_json(&object)
 }
 
-fn revoke(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Outcome {
+fn revoke(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> CommandResult {
     refuse_to_agents("trust")?;
     let files = ProjectFiles::of(environment);
     // A project that is gone can only be named by its old path.

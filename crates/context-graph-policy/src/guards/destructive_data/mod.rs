@@ -4,7 +4,7 @@
 mod containers;
 mod databases;
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
@@ -31,9 +31,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
             && !is_for_tests(call)
             && !is_passing_scan(case, call.run)
         {
-            found.add(&DATABASE, told!("`{}` would delete data.", call.shown()));
+            found.add(&DATABASE, quoted!("`{}` would delete data.", call.shown()));
         } else if deletes_by_request(call) {
-            found.add(&CLOUD, told!("`{}` asks a server to delete something.", call.shown()));
+            found.add(&CLOUD, quoted!("`{}` asks a server to delete something.", call.shown()));
         }
     }
 }

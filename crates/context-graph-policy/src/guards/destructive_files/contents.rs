@@ -1,6 +1,6 @@
 //! Files that stay but lose their content.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::removal::{folder_of, is_personal};
 use super::sources::{ONLY_WRITTEN, SOURCE_ENDINGS, is_all_of_a_language};
@@ -13,11 +13,11 @@ use crate::programs::lists;
 pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
     let path = &effect.target.path;
     if let Some(file) = effect.target.literal().filter(|file| is_emptied(case, effect, file)) {
-        found.add_at(&TRUNCATE, file, told!("`{}` would empty `{}`.", effect.by, file));
+        found.add_at(&TRUNCATE, file, quoted!("`{}` would empty `{}`.", effect.by, file));
         return;
     }
     if let Some(file) = effect.target.literal().filter(|file| replaces_kept(case, file)) {
-        found.add_at(&OUTSIDE, file, told!("`{}` would overwrite `{}`.", effect.by, file));
+        found.add_at(&OUTSIDE, file, quoted!("`{}` would overwrite `{}`.", effect.by, file));
         return;
     }
     let folder = match folder_of(path) {
@@ -35,7 +35,7 @@ pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Foun
         found.add_at(
             &TRUNCATE,
             path.to_string(),
-            told!("`{}` would overwrite every file in `{}`.", effect.by, path),
+            quoted!("`{}` would overwrite every file in `{}`.", effect.by, path),
         );
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn deletes_lines(case: &Case<'_>) -> bool {
 
 pub(super) fn truncation_of(effect: &PathEffect, found: &mut Found) {
     let shown = effect.target.path.to_string();
-    found.add_at(&TRUNCATE, shown.as_str(), told!("`{}` would empty `{}`.", effect.by, shown));
+    found.add_at(&TRUNCATE, shown.as_str(), quoted!("`{}` would empty `{}`.", effect.by, shown));
 }
 
 pub(super) fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
@@ -96,6 +96,6 @@ pub(super) fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found
             })
     });
     if shrinks && !passing {
-        found.add_at(&TRUNCATE, shown.as_str(), told!("`truncate` would empty `{}`.", shown));
+        found.add_at(&TRUNCATE, shown.as_str(), quoted!("`truncate` would empty `{}`.", shown));
     }
 }

@@ -5,7 +5,7 @@ mod permissions;
 mod removal;
 mod sources;
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::places::is_passing;
 use super::{Case, Found, Guard, Rule};
@@ -43,7 +43,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                     && !effect.target.literal().is_some_and(|path| is_passing(path, case.ctx))
                 {
                     let shown = effect.target.path.to_string();
-                    found.add_at(&TRUNCATE, shown.as_str(), told!("`shred` would destroy `{}`.", shown));
+                    found.add_at(&TRUNCATE, shown.as_str(), quoted!("`shred` would destroy `{}`.", shown));
                 }
             }
             Access::Write if !effect.by.starts_with("git") && is_history(case, effect) => {
@@ -51,7 +51,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 found.add_at(
                     &HISTORY,
                     shown.as_str(),
-                    told!("`{}` would overwrite git's own store (`{}`).", effect.by, shown),
+                    quoted!("`{}` would overwrite git's own store (`{}`).", effect.by, shown),
                 );
             }
             Access::Permissions if effect.recursive || is_all_below(effect) || is_closed(case, effect) => {

@@ -1,6 +1,6 @@
 //! Permissions of whole trees, given to everybody or taken from everybody.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::removal::{begins_unknown, folder_of, is_root_like, is_system};
 use super::{Case, Found, PERMISSIONS};
@@ -56,7 +56,7 @@ pub(super) fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Foun
         found.add_at(
             &PERMISSIONS,
             shown.as_str(),
-            told!("`{}` would change the permissions of a whole tree (`{}`).", effect.by, shown),
+            quoted!("`{}` would change the permissions of a whole tree (`{}`).", effect.by, shown),
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Which removals cannot be undone: roots, homes, the project, its history, trees outside it.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::{Case, Found, HISTORY, HOME, OUTSIDE, PROJECT, ROOT};
 use crate::effects::path::follow;
@@ -18,14 +18,18 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         && (lists::HISTORY_PARTS.iter().any(|pattern| hits(target, pattern, ctx))
             || target.path.prefix().ends_with("/.git/") && target.path.has_origin(Origin::Below))
     {
-        found.add_at(&HISTORY, shown.as_str(), told!("`{}` would remove git's own store (`{}`).", by, shown));
+        found.add_at(
+            &HISTORY,
+            shown.as_str(),
+            quoted!("`{}` would remove git's own store (`{}`).", by, shown),
+        );
         return;
     }
     if effect.recursive && is_found_project(case, &target.path) {
         found.add_at(
             &PROJECT,
             shown.as_str(),
-            told!("`{}` would remove the whole project (`{}`).", by, shown),
+            quoted!("`{}` would remove the whole project (`{}`).", by, shown),
         );
         return;
     }
@@ -37,7 +41,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
             found.add_at(
                 &OUTSIDE,
                 shown.as_str(),
-                told!("`{}` would remove something that cannot be seen (`{}`).", by, shown),
+                quoted!("`{}` would remove something that cannot be seen (`{}`).", by, shown),
             );
         }
         return;
@@ -59,19 +63,19 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
             found.add_at(
                 &ROOT,
                 shown.as_str(),
-                told!("`{}` would remove `{}`, a part of the system.", by, shown),
+                quoted!("`{}` would remove `{}`, a part of the system.", by, shown),
             );
         } else if own(ctx.home, &real_home, place) {
             found.add_at(
                 &HOME,
                 shown.as_str(),
-                told!("`{}` would remove the home folder (`{}`).", by, shown),
+                quoted!("`{}` would remove the home folder (`{}`).", by, shown),
             );
         } else if own(ctx.project, &real_project, place) && !is_temporary_project(ctx.project, place) {
             found.add_at(
                 &PROJECT,
                 shown.as_str(),
-                told!("`{}` would remove the whole project (`{}`).", by, shown),
+                quoted!("`{}` would remove the whole project (`{}`).", by, shown),
             );
         } else if !by.ends_with("mv")
             && ((effect.recursive || contents) && is_foreign(case, place) || is_personal(case, place))
@@ -79,7 +83,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
             found.add_at(
                 &OUTSIDE,
                 shown.as_str(),
-                told!("`{}` would remove a tree outside the project (`{}`).", by, shown),
+                quoted!("`{}` would remove a tree outside the project (`{}`).", by, shown),
             );
         } else {
             continue;

@@ -1,6 +1,6 @@
 //! Removal of whole source folders, or of all files of a language.
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::removal::folder_of;
 use super::{Case, Found, SOURCES};
@@ -58,7 +58,10 @@ pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
     names.sort_unstable();
     names.dedup();
     if names.len() > 1 || names.iter().any(|name| ONLY_WRITTEN.contains(name)) {
-        found.add(&SOURCES, told!("This would remove what the project is made of (`{}`).", names.join(", ")));
+        found.add(
+            &SOURCES,
+            quoted!("This would remove what the project is made of (`{}`).", names.join(", ")),
+        );
     }
     for effect in case.effects.paths.iter().filter(|effect| effect.access == Access::Delete) {
         if is_every_source(project, &effect.target.path) {
@@ -66,7 +69,7 @@ pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &SOURCES,
                 shown.as_str(),
-                told!("`{}` would remove every such file (`{}`).", effect.by, shown),
+                quoted!("`{}` would remove every such file (`{}`).", effect.by, shown),
             );
         }
     }

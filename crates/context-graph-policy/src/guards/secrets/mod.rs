@@ -4,7 +4,7 @@ mod files;
 mod options;
 mod stores;
 
-use context_graph_events::told;
+use context_graph_events::quoted;
 
 use super::places::{is_passing, is_within};
 use super::{Case, Found, Guard, Rule};
@@ -44,7 +44,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &KEY,
                 shown.as_str(),
-                told!("`{}` would read key material (`{}`).", effect.by, shown),
+                quoted!("`{}` would read key material (`{}`).", effect.by, shown),
             );
         } else if (effect.access != Access::Search || effect.by != "Grep")
             && (is_secret_file(target, case) || shows_all_dotted(effect, case))
@@ -52,25 +52,25 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &ENV_FILE,
                 shown.as_str(),
-                told!("`{}` would read a file of secrets (`{}`).", effect.by, shown),
+                quoted!("`{}` would read a file of secrets (`{}`).", effect.by, shown),
             );
         }
     }
     for effect in case.effects.paths.iter().filter(|effect| shows_home(effect, case)) {
-        found.add(&SHOW, told!("`{}` would show matches from the whole home folder.", effect.by));
+        found.add(&SHOW, quoted!("`{}` would show matches from the whole home folder.", effect.by));
     }
     for disclosure in &case.effects.disclosures {
         let reason = match disclosure {
             Disclosure::Environment => "This would show all environment variables.".to_owned(),
             Disclosure::Variable => "This would show a variable that holds a credential.".to_owned(),
-            Disclosure::Store(command) => told!("This would show what `{}` keeps.", command),
+            Disclosure::Store(command) => quoted!("This would show what `{}` keeps.", command),
         };
         found.add(&SHOW, reason);
     }
     for send in &case.effects.sends {
         // Cloud machines get their credentials from these addresses.
         if matches!(send.host.known(), "169.254.169.254" | "metadata.google.internal" | "169.254.170.2") {
-            found.add(&SHOW, told!("`{}` would ask the cloud for this machine's credentials.", send.by));
+            found.add(&SHOW, quoted!("`{}` would ask the cloud for this machine's credentials.", send.by));
         }
     }
     for call in &case.calls {
@@ -79,13 +79,13 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add(&ENV_FILE, "`git add --force` of everything takes files of secrets along.");
         }
         if searches_for_credentials(run, case) || looks_into_settings(run, case) {
-            found.add(&SHOW, told!("`{}` would look for credentials beyond the project.", run.name));
+            found.add(&SHOW, quoted!("`{}` would look for credentials beyond the project.", run.name));
         }
         if let Some(key) = options::handed_key(case, call) {
-            found.add_at(&KEY, key.as_str(), told!("`{}` would read key material (`{}`).", run.name, key));
+            found.add_at(&KEY, key.as_str(), quoted!("`{}` would read key material (`{}`).", run.name, key));
         }
         if shows_variables(call) {
-            found.add(&SHOW, told!("`{}` would show a credential.", call.shown()));
+            found.add(&SHOW, quoted!("`{}` would show a credential.", call.shown()));
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) use self::csv::Row;
 use self::sink::{Sink, SinkError};
 use self::walk::{Totals, Walk};
 use super::asked::AskedArgs;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::new_file::NewFile;
 use crate::commands::session::ScopeArgs;
@@ -74,7 +74,7 @@ impl Format {
     }
 }
 
-pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ExportArgs, environment: &Environment) -> CommandResult {
     let shelves = args.scope.open(environment)?;
     let mut walk = Walk::new(&shelves, args.asked.understand_in(&shelves)?)?;
     match &args.output {
@@ -87,7 +87,7 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> Outcome {
     }
 }
 
-fn to_stdout(format: Format, walk: &mut Walk<'_>) -> Outcome {
+fn to_stdout(format: Format, walk: &mut Walk<'_>) -> CommandResult {
     let mut out = BufWriter::new(io::stdout().lock());
     let Some(mut sink) = text_sink(format, &mut out) else {
         return Err(Failure::usage("a database cannot be written to stdout")
@@ -125,7 +125,7 @@ fn text_sink<'o>(format: Format, out: &'o mut dyn Write) -> Option<Box<dyn Sink 
 }
 
 /// Reports what was written.
-fn tell(args: &ExportArgs, path: &Path, totals: &Totals) -> Outcome {
+fn tell(args: &ExportArgs, path: &Path, totals: &Totals) -> CommandResult {
     if args.scope.place.json {
         return table::print_json(&json!({
             "success": totals.damaged() == 0,

@@ -19,7 +19,7 @@ use crate::{summary, table};
 const OWN: &str = "our hook, by event";
 
 /// Everything except the costs of other hooks.
-pub(super) fn print(tally: &Tally, labels: &BTreeMap<String, Label>) -> failure::Outcome {
+pub(super) fn print(tally: &Tally, labels: &BTreeMap<String, Label>) -> failure::CommandResult {
     let total = &tally.total;
     table::print_lines([format!(
         "{} in {}, {}",
@@ -86,7 +86,7 @@ pub(super) fn print(tally: &Tally, labels: &BTreeMap<String, Label>) -> failure:
 }
 
 /// What hooks cost: ours first, then all.
-pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> failure::Outcome {
+pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> failure::CommandResult {
     table::print_lines([OWN])?;
     print_own(tally)?;
     section(&format!(
@@ -108,7 +108,7 @@ pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> 
     table::print(&["event", "runs", "p50", "p95", "max", "total", "failed", "command"], rows)
 }
 
-fn print_own(tally: &Tally) -> failure::Outcome {
+fn print_own(tally: &Tally) -> failure::CommandResult {
     let rows = tally.hooks.iter().map(|(event, figures)| {
         let mut row = vec![event.clone(), figures.count.to_string()];
         row.extend([figures.p50, figures.p95, figures.max, figures.total].map(milliseconds));
@@ -117,7 +117,7 @@ fn print_own(tally: &Tally) -> failure::Outcome {
     table::print(&["event", "runs", "p50", "p95", "max", "total"], rows)
 }
 
-fn print_clients(tally: &Tally) -> failure::Outcome {
+fn print_clients(tally: &Tally) -> failure::CommandResult {
     let rows = tally.clients.iter().map(|(client, (sessions, counts))| {
         vec![
             client.clone(),
@@ -130,7 +130,7 @@ fn print_clients(tally: &Tally) -> failure::Outcome {
     table::print(&["agent", "sessions", "calls", "failed", "denied"], rows)
 }
 
-fn section(title: &str) -> failure::Outcome {
+fn section(title: &str) -> failure::CommandResult {
     table::print_lines(["", title])
 }
 

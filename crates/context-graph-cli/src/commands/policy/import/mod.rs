@@ -19,7 +19,7 @@ use clap::Args;
 use super::PlaceArgs;
 use super::unenforced::{self, Missing};
 use crate::Environment;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::summary::counted;
 use crate::trust::{self, ProjectFiles};
@@ -58,7 +58,7 @@ pub(crate) struct ImportArgs {
     force: bool,
 }
 
-pub(super) fn run(args: &ImportArgs, environment: &Environment) -> Outcome {
+pub(super) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult {
     let environment = args.place.environment(environment);
     let root = folder::find(&args.folder).ok_or_else(|| {
         let message = format!("{} is no Cupcake folder and has none", args.folder.display());

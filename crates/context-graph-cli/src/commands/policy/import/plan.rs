@@ -16,7 +16,7 @@ use super::rulebook::{self, Left, Translation};
 use super::write::Planned;
 use super::{signals_header, yaml};
 use crate::Environment;
-use crate::commands::failure::{Failure, Outcome};
+use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::rules::{FILE, POLICIES};
 
@@ -90,7 +90,7 @@ impl Plan {
     }
 
     /// Imports a script as a signal that runs a copy of it.
-    fn script(&mut self, script: &Script, translation: &mut Translation) -> Outcome {
+    fn script(&mut self, script: &Script, translation: &mut Translation) -> CommandResult {
         if translation.config.signals.iter().any(|known| known.name == script.name) {
             let why = "a signal of this name is there already; that one counts";
             self.left.push(Left::new(format!("signals/{}", script.file), why));

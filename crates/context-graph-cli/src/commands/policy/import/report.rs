@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::ImportArgs;
 use super::plan::Plan;
 use super::rulebook::Left;
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::table;
 
 /// Prints the result for each part of the folder.
-pub(super) fn print(args: &ImportArgs, root: &Path, plan: &Plan, written: &[PathBuf]) -> Outcome {
+pub(super) fn print(args: &ImportArgs, root: &Path, plan: &Plan, written: &[PathBuf]) -> CommandResult {
     let (lost, others): (Vec<&Left>, Vec<&Left>) = plan.left.iter().partition(|left| left.is_lost);
     if args.place.json {
         let listed = |left: Vec<&Left>| -> Vec<Value> {

@@ -16,7 +16,7 @@ use context_graph_storage::safe_open::open_regular;
 use serde_json::{Map, Value};
 
 use super::player::EventSink;
-use crate::commands::failure::Outcome;
+use crate::commands::failure::CommandResult;
 use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, terminal, transcript_files};
@@ -43,7 +43,7 @@ const MAX_WHOLE: u64 = 256 * 1024 * 1024;
 const MAX_FIRST: u64 = 4 * 1024 * 1024;
 
 /// Plays all transcripts at these paths.
-pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Outcome {
+pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> CommandResult {
     let recordings = recordings(transcript_files::named(paths)?);
     let mut progress = Progress::new("replaying");
     let all = u64::try_from(recordings.len()).unwrap_or(u64::MAX);
