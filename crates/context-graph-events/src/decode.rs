@@ -374,7 +374,7 @@ mod tests {
             "{} x",
             &format!("{}1{}", "{\"a\":".repeat(200), "}".repeat(200)),
         ] {
-            assert_eq!(fields(text).map(Fields::rest), object(text.as_bytes()), "{:.60}", text);
+            assert_eq!(fields(text).map(Fields::rest), object(text.as_bytes()), "{text:.60}");
         }
     }
 

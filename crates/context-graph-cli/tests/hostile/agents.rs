@@ -12,8 +12,8 @@ use crate::stage::*;
 /// What the guard answers to a call: `allow` if it says nothing.
 fn verdict(place: &Place, tool: &str, input: &Value) -> String {
     let call = json!({"tool_name": tool, "tool_input": input, "tool_use_id": "t"});
-    let event =
-        event("PreToolUse", "s", call).replace("\"cwd\":\"/w\"", &format!("\"cwd\":{:?}", place.project()));
+    let event = event("PreToolUse", "s", call)
+        .replace("\"cwd\":\"/w\"", &format!("\"cwd\":\"{}\"", place.project().display()));
     let said: Value = serde_json::from_str(&hook(place, &event).stdout).unwrap();
     said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("allow").to_owned()
 }

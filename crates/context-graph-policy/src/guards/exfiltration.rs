@@ -28,7 +28,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             Cargo::Nothing | Cargo::Data => {}
             Cargo::File => found.add(&UPLOAD, quoted!("`{}` would send a file to `{}`.", send.by, host)),
             Cargo::Archive => {
-                found.add(&UPLOAD, quoted!("`{}` would send an archive to `{}`.", send.by, host))
+                found.add(&UPLOAD, quoted!("`{}` would send an archive to `{}`.", send.by, host));
             }
             Cargo::Credential => {
                 found.add(&CREDENTIAL, quoted!("`{}` would send a credential to `{}`.", send.by, host));
