@@ -222,8 +222,13 @@ fn shell_words(line: &str) -> Option<Vec<String>> {
                 chars.next();
                 word.get_or_insert_default().push('\'');
             }
-            // A shell drops it, unless this is a path of Windows, where it stays.
-            (None, '\\') if !word.as_deref().is_some_and(is_full_path) => return None,
+            // A shell drops it, unless this is a path of Windows or an argument of PowerShell, where it stays.
+            (None, '\\')
+                if !word.as_deref().is_some_and(is_full_path)
+                    && !words.first().is_some_and(|program: &String| is_powershell(program)) =>
+            {
+                return None;
+            }
             (None, ' ' | '\t') => words.extend(word.take()),
             (None, c) if "|&;<>()$`*?[]{}#!\n\r".contains(c) => return None,
             (_, c) => word.get_or_insert_default().push(c),
@@ -231,6 +236,10 @@ fn shell_words(line: &str) -> Option<Vec<String>> {
     }
     words.extend(word);
     quote.is_none().then_some(words)
+}
+
+fn is_powershell(program: &str) -> bool {
+    POWERSHELLS.contains(&file_name(program))
 }
 
 /// Quotes a text as one word of a POSIX shell line.

@@ -211,17 +211,22 @@ fn what_was_opened_up_is_closed_again_and_git_is_told_again() {
     fs::set_permissions(project.join(".context-graph"), fs::Permissions::from_mode(0o777)).unwrap();
     fs::write(project.join(".context-graph/.gitignore"), "!*\n").unwrap();
     let state = open(&project, None).unwrap();
-    assert_eq!(mode(state.path()), 0o700);
-    let ignore = fs::read_to_string(state.path().join(".gitignore")).unwrap();
-    assert!(ignore.starts_with("!*\n") && ignore.contains("\n/live/\n"), "{ignore}");
+    let ours = state.marked_path().to_path_buf();
+    let ignore = || fs::read_to_string(ours.join(".gitignore")).unwrap();
+    assert_eq!((mode(&ours), mode(state.path())), (0o700, 0o700));
+    let text = ignore();
+    assert!(text.starts_with("!*\n") && text.contains("\n/live/\n"), "{text}");
+    // An ignore file that somebody brought may come back, so the state has one of its own.
+    assert!(state.path() != ours);
+    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), "*\n");
     state.tidy().unwrap();
-    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), ignore);
+    assert_eq!(ignore(), text);
     // Anything that is not a file is replaced, and a link's target is left alone.
     fs::write(folder.path("victim"), "").unwrap();
-    fs::remove_file(state.path().join(".gitignore")).unwrap();
-    symlink(folder.path("victim"), state.path().join(".gitignore")).unwrap();
+    fs::remove_file(ours.join(".gitignore")).unwrap();
+    symlink(folder.path("victim"), ours.join(".gitignore")).unwrap();
     state.tidy().unwrap();
-    assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), IGNORED);
+    assert_eq!(ignore(), IGNORED);
     assert_eq!(fs::read_to_string(folder.path("victim")).unwrap(), "");
 }
 
