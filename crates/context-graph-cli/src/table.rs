@@ -11,14 +11,15 @@ use crate::commands::hooks::error::ErrorCode;
 use crate::visible_json::visible;
 use crate::{Environment, terminal};
 
-/// Prints a table. On a narrow terminal, columns are dropped from the right; the first one always stays.
+/// Prints a table. On a narrow terminal, the widest column is shortened, then columns are dropped from the right; the
+/// first one always stays whole.
 pub(crate) fn print(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> CommandResult {
     let droppable: Vec<&str> = heading.iter().skip(1).rev().copied().collect();
     print_dropping(heading, &droppable, "", rows)
 }
 
-/// Prints a table. On a narrow terminal, the `droppable` columns are dropped in this order; then cells that
-/// are too wide are cut. The `hidden` column is never shown.
+/// Prints a table. On a narrow terminal, the widest column is shortened, then the `droppable` columns are dropped in
+/// this order and named; then lines that are too wide are cut. The `hidden` column is never shown.
 pub(crate) fn print_dropping(
     heading: &[&str],
     droppable: &[&str],
@@ -29,16 +30,53 @@ pub(crate) fn print_dropping(
     let rows: Vec<Vec<String>> = rows.into_iter().map(plain).collect();
     let width = terminal::width();
     let mut columns: Vec<usize> = (0..heading.len()).filter(|column| heading[*column] != hidden).collect();
-    let mut lines = drawn(heading, &columns, &rows);
+    let mut lines = fitted(heading, &columns, &rows, width);
+    let mut dropped = Vec::new();
     for gone in droppable {
-        let is_too_wide = |line: &String| width.is_some_and(|width| line.width() > width);
-        if !lines.iter().any(is_too_wide) {
+        if !lines.iter().any(|line| width.is_some_and(|width| line.width() > width)) {
             break;
         }
         columns.retain(|column| heading[*column] != *gone);
-        lines = drawn(heading, &columns, &rows);
+        dropped.push(*gone);
+        lines = fitted(heading, &columns, &rows, width);
+    }
+    dropped.retain(|name| !name.is_empty());
+    if !dropped.is_empty() && !rows.is_empty() {
+        dropped.reverse();
+        let more = format!("(not shown: {}; a wider terminal or --json has it)", dropped.join(", "));
+        lines.push(terminal::fit(&more, width));
     }
     page(&lines.iter().map(|line| terminal::fit(line, width) + "\n").collect::<String>())
+}
+
+/// What a shortened cell keeps at least.
+const SHORTEST: usize = 24;
+
+/// The lines of a table. If they are too wide, the widest column but the first is shortened, as far as that is of use.
+fn fitted(heading: &[&str], columns: &[usize], rows: &[Vec<String>], width: Option<usize>) -> Vec<String> {
+    let lines = drawn(heading, columns, rows);
+    let widest = lines.iter().map(|line| line.width()).max().unwrap_or(0);
+    let Some(over) = width.and_then(|width| widest.checked_sub(width)).filter(|over| *over > 0) else {
+        return lines;
+    };
+    let width_of =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
+    let column = columns.iter().skip(1).copied().max_by_key(|column| width_of(*column));
+    let Some((column, room)) = column.and_then(|column| Some((column, width_of(column)?.checked_sub(over)?)))
+    else {
+        return lines;
+    };
+    if room < SHORTEST {
+        return lines;
+    }
+    let shorten = |row: &Vec<String>| {
+        let mut row = row.clone();
+        if let Some(cell) = row.get_mut(column) {
+            *cell = terminal::fit(cell, Some(room));
+        }
+        row
+    };
+    drawn(heading, columns, &rows.iter().map(shorten).collect::<Vec<_>>())
 }
 
 fn drawn(heading: &[&str], columns: &[usize], rows: &[Vec<String>]) -> Vec<String> {

@@ -45,7 +45,7 @@ const SIGNS: [(&str, char); 15] = [
     ("▁", '_'),
     ("▂▃", '.'),
     ("▆▇", '='),
-    ("█", '#'),
+    ("█■", '#'),
     ("░▒▓", ':'),
     ("“”", '"'),
     ("‘’", '\''),
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn signs_of_ours_have_one_of_ascii_each() {
-        let signs = "…·–—─━╌●◐○↳→▶│┃┆├┤└┘┌┐╰╭┴┬┼▁▂▃▄▅▆▇█░▒▓“”‘’×µ✓✗";
+        let signs = "…·–—─━╌●◐○↳→▶│┃┆├┤└┘┌┐╰╭┴┬┼▁▂▃▄▅▆▇█■░▒▓“”‘’×µ✓✗";
         let shown = ascii(signs);
         assert!(shown.is_ascii() && shown.len() == signs.chars().count(), "{shown}");
         assert_eq!(ascii("grüße"), "gr\\u{fc}\\u{df}e");

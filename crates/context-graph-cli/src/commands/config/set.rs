@@ -117,13 +117,21 @@ pub(super) fn edit(args: &EditArgs, environment: &Environment) -> CommandResult 
     if there.is_empty() {
         write(&path, "# `context-graph config show` lists the keys, what they are and their defaults.\n")?;
     }
-    let ended = editor.arg(&path).status();
-    if !ended.as_ref().is_ok_and(std::process::ExitStatus::success) {
-        if there.is_empty() {
-            std::fs::remove_file(&path).map_err(|error| unusable(&path, &error.to_string()))?;
-        } else {
-            write(&path, &there)?;
+    editor.arg(&path);
+    let mut ended = editor.status();
+    // What cannot be used would take the trust from all of the project's files.
+    while ended.as_ref().is_ok_and(std::process::ExitStatus::success)
+        && let Err(problem) = Config::parse(&read(&path)?)
+    {
+        if terminal::is_asked() && terminal::agreed(false, &format!("{problem}. Edit it again?")) {
+            ended = editor.status();
+            continue;
         }
+        put_back(&path, &there)?;
+        return Err(unusable(&path, &problem));
+    }
+    if !ended.as_ref().is_ok_and(std::process::ExitStatus::success) {
+        put_back(&path, &there)?;
         let how = ended.map_or_else(
             |error| format!("cannot be started: {error}"),
             |ended| format!("ended with {ended}"),
@@ -131,9 +139,16 @@ pub(super) fn edit(args: &EditArgs, environment: &Environment) -> CommandResult 
         return Err(Failure::usage(format!("the editor {how}; nothing was changed"))
             .with_next_step("VISUAL or EDITOR names the editor"));
     }
-    Config::parse(&read(&path)?).map_err(|problem| unusable(&path, &problem))?;
     let kept = if args.file.user { None } else { trust::keep(before, &environment) };
     table::print_lines([format!("{} is in order", path.display())].into_iter().chain(kept))
+}
+
+/// Makes a file what it was; there was none if the text is empty.
+fn put_back(path: &Path, text: &str) -> CommandResult {
+    if text.is_empty() {
+        return std::fs::remove_file(path).map_err(|error| unusable(path, &error.to_string()));
+    }
+    write(path, text)
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
@@ -158,5 +173,5 @@ fn write(path: &Path, text: &str) -> CommandResult {
 
 fn unusable(path: &Path, problem: &str) -> Failure {
     Failure::new(ErrorCode::Validation, format!("{}: {problem}", path.display()))
-        .with_next_step("`context-graph config show` lists the keys; nothing was changed by this program")
+        .with_next_step("`context-graph config show` lists the keys; nothing was changed")
 }

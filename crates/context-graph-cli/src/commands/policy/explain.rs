@@ -94,7 +94,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> CommandResul
             let seen = seen(effects);
             lines.extend(seen.iter().map(|line| format!("  {line}")));
             if seen.is_empty() && decision.findings().next().is_none() {
-                lines.push("  no effect on files, secrets or the network was found".to_owned());
+                lines.push("  it names no file, secret or host that is known".to_owned());
             }
         }
         None => lines.push("  this event is not a tool call".to_owned()),
