@@ -40,11 +40,18 @@ fn stands_apart(value: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// Whether it mostly counts up or repeats, as in `abc123abc123` or `aaaa`.
+/// Whether it mostly counts up or repeats, as in `abc123abc123` or `aaaa`. A long value that counts up is no placeholder:
+/// people who try whether tokens are taken out type such ones.
 fn counted(value: &[u8]) -> bool {
-    let steps = value.windows(2).filter(|pair| matches!(pair[1].wrapping_sub(pair[0]), 0 | 1)).count();
-    steps * 2 > value.len()
+    let mostly = |steps: &[u8]| {
+        let steps = value.windows(2).filter(|pair| steps.contains(&pair[1].wrapping_sub(pair[0]))).count();
+        steps * 2 > value.len()
+    };
+    if value.len() < LONG { mostly(&[0, 1]) } else { mostly(&[0]) }
 }
+
+/// From this length on, counting up does not show that a token is made up.
+const LONG: usize = 24;
 
 /// Words used in placeholders and defaults, sorted.
 #[rustfmt::skip]

@@ -54,6 +54,19 @@ fn secrets_are_found() {
 }
 
 /// The half of the corpus that was written after the rules.
+/// What people type who try whether it works.
+#[test]
+fn tokens_that_count_up_are_taken_out_too() {
+    for text in [
+        "curl -H \"Authorization: Bearer abc123def456ghi789jkl012mno345\" https://x.y",
+        "curl -H \"Authorization: Bearer ghp_abcdefghijklmnopqrstuvwxyz0123456789\" https://x.y",
+        "export OPENAI_API_KEY=sk-abcdefghijklmnopqrstuvwxyz123456",
+    ] {
+        let redacted = REDACTOR.redact_text(text);
+        assert!(redacted.contains("[redacted:") && !redacted.contains("ghi"), "{redacted}");
+    }
+}
+
 #[test]
 fn secrets_that_nobody_had_in_mind_are_found() {
     assert!(fresh::kinds() >= 105, "{}", fresh::kinds());
