@@ -77,7 +77,7 @@ pub fn tame(text: &str, max: usize) -> String {
 /// How much of a path or a name is shown within a sentence.
 const WORD: usize = 240;
 
-/// Foreign text for use between quotation marks in one of our sentences: see [`quoted!`](crate::told).
+/// Foreign text for use between quotation marks in one of our sentences: see [`quoted!`](crate::quoted).
 pub fn word(text: &dyn Display) -> String {
     tame(&text.to_string(), WORD)
 }
