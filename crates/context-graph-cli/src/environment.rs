@@ -90,7 +90,7 @@ impl Environment {
     }
 
     /// The folders of ours and of the client that variables name, for the guard.
-    #[expect(clippy::disallowed_methods, reason = "this is the place")]
+    #[expect(clippy::disallowed_methods, reason = "only this file reads the environment")]
     pub(crate) fn named_places(&self) -> NamedPlaces {
         let text = |path: PathBuf| real_place(&path).to_string_lossy().trim_end_matches('/').to_owned();
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -219,8 +219,8 @@ impl Environment {
     }
 
     /// Whether a folder that seems to be the user's may come from a checkout: it lies in the project, or in any
-    /// repository, which the settings of another checkout could name. The folder in the account's own home is always the user's: some people
-    /// work in their home, and some keep it in a repository.
+    /// repository, which the settings of another checkout could name. The folder in the account's own home is
+    /// always the user's: some people work in their home, and some keep it in a repository.
     pub(crate) fn is_brought(&self, folder: &Path) -> bool {
         let real = real_place(folder);
         let is_the_accounts = || {
