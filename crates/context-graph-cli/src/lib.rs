@@ -28,6 +28,7 @@ mod rules;
 mod scratch;
 mod settings_file;
 mod signals;
+mod suggest;
 mod summary;
 mod table;
 mod team_policy;

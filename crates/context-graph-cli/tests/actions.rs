@@ -177,17 +177,17 @@ fn an_action_that_could_do_nothing_is_an_error_of_the_policy_file() {
     for (wrong, told) in [
         (
             "event = \"Notifcation\"\ncommand = \"true\"",
-            "no event is called `Notifcation`; did you mean `Notification`?",
+            "no event is called `Notifcation`; perhaps `Notification`?",
         ),
         ("event = \"Stop\"\ncommand = \" \"", "needs a name that is not empty, a command and a `timeout_ms`"),
         ("event = \"Stop\"\ncommand = \"true\"\ntimeout_ms = 0", "`timeout_ms` of 1 to 600000"),
         ("event = \"Stop\"\ncommand = \"true\"\ntimeout_ms = 999999999", "`timeout_ms` of 1 to 600000"),
-        ("event = \"Stop\"\ncommand = \"true\"\ntimeout = 5", "did you mean `timeout_ms`?"),
+        ("event = \"Stop\"\ncommand = \"true\"\ntimeout = 5", "perhaps `timeout_ms`?"),
         ("event = \"Stop\"\nmatcher = \"Bash\"\ncommand = \"true\"", "Stop has nothing to compare it with"),
         ("event = \"PreToolUse\"\nmatcher = \"Bash|\"\ncommand = \"true\"", "one of its names is empty"),
         ("event = \"PreToolUse\"\nmatcher = \"Edit(\"\ncommand = \"true\"", "has `(` in its name"),
         ("event = \"PreToolUse\"\nmatcher = \"Read|mcp__.*\"\ncommand = \"true\"", "has `.` in its name"),
-        ("event = \"PreToolUse\"\nmatcher = \"edit\"\ncommand = \"true\"", "did you mean `Edit`?"),
+        ("event = \"PreToolUse\"\nmatcher = \"edit\"\ncommand = \"true\"", "perhaps `Edit`?"),
         ("event = \"SessionStart\"\nmatcher = \"^resume$\"\ncommand = \"true\"", "has `^` in its name"),
     ] {
         let place = place(&format!("[[actions]]\nname = \"a\"\n{wrong}\n"));

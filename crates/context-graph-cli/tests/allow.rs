@@ -52,7 +52,41 @@ fn the_command_that_a_refusal_names_allows_exactly_what_was_refused() {
     assert!(policy(&place).contains("rule = \"destructive-files/git-folder\""), "{}", policy(&place));
     // It counts at once, because files that we write are trusted.
     assert_ne!(ask(&place, "t2", "Bash", json!({"command": "rm -rf .git"}))["permissionDecision"], "deny");
-    assert_eq!(ask(&place, "t3", "Bash", json!({"command": "rm -rf .git/"}))["permissionDecision"], "deny");
+    // It holds for what the command does, not for one spelling, and for nothing else.
+    assert_ne!(ask(&place, "t3", "Bash", json!({"command": "rm -fr ./.git/"}))["permissionDecision"], "deny");
+    for other in ["rm -rf .git sub/.git", "rm -rf sub/.git", "cd sub && rm -rf .git"] {
+        assert_eq!(
+            ask(&place, "t4", "Bash", json!({"command": other}))["permissionDecision"],
+            "deny",
+            "{other}"
+        );
+    }
+}
+
+#[test]
+fn what_is_allowed_already_is_not_offered_again() {
+    let place = Place::new();
+    ask(&place, "t1", "Bash", json!({"command": "git push --force origin main"}));
+    let rule = "destructive-git/force-push";
+    let tried = place.run(&["policy", "allow", rule, "--dry-run"]);
+    assert!(tried.code == 0 && tried.stdout.contains("however it is spelt"), "{tried:?}");
+    assert!(tried.stdout.contains("nothing was changed") && policy(&place).is_empty(), "{tried:?}");
+    assert_eq!(place.run(&["policy", "allow", rule, "--yes"]).code, 0);
+    let before = policy(&place);
+    for again in
+        [&["policy", "allow", rule][..], &["policy", "allow", rule, "--command", "git push -f origin main"]]
+    {
+        let run = place.run(again);
+        assert!(
+            run.code == 0 && run.stdout.contains("is allowed already") && !run.stdout.contains("[["),
+            "{run:?}"
+        );
+    }
+    let json = place.run(&["policy", "allow", rule, "--json"]);
+    assert_eq!(json.json()["added"], "");
+    assert_eq!(policy(&place), before);
+    let other = place.run(&["policy", "allow", rule, "--command", "git push -f origin release", "--yes"]);
+    assert!(other.code == 0 && policy(&place).contains("origin release"), "{other:?}");
 }
 
 #[test]
@@ -102,7 +136,9 @@ fn what_cannot_be_allowed_so_is_said_and_nothing_is_written() {
         let run = place.run(&[&["policy", "allow", "--yes"], args].concat());
         assert!(run.code == 1 && run.stderr.contains(why), "{why}: {run:?}");
     };
-    fails(&["force-push"], "write `destructive-git/force-push`");
+    fails(&["force-push"], "perhaps `destructive-git/force-push`?");
+    fails(&["destructive-git/forcepush"], "perhaps `destructive-git/force-push`?");
+    fails(&["destructive-gti"], "perhaps `destructive-git`?");
     fails(&["MY-REGO"], "policy list");
     fails(&["destructive-git/force-push"], "no call on record");
     ask(&place, "t1", "Bash", json!({"command": "rm -rf ~ --password=hunter2hunter2"}));

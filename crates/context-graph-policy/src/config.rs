@@ -73,7 +73,7 @@ pub struct Exception {
     /// Only for paths that match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Only for exactly this command.
+    /// Only for a command that does what this one does, however it is spelt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Why. Recorded each time the exception is used.

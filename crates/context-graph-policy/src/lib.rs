@@ -102,23 +102,33 @@ impl Guards {
 
     /// What a tool call would do. [`OnError`] turns an error into a decision.
     pub fn effects(&self, tool: &str, input: &Value, ctx: &Context<'_>) -> Result<Effects, InputError> {
-        let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
-        // Rules name paths below the roots as written, and a root may be reached through a link.
-        let roots = Roots::new(ctx.project, ctx.home, ctx.fs);
-        let cwd = roots.folder(ctx.cwd);
-        let cwd = cwd.as_deref().unwrap_or(ctx.cwd);
-        let known = programs::Known::with(&self.config.programs);
-        let mut effects = effects::of_tool_call(tool, input, cwd, ctx.project, places, known)?;
-        for effect in &mut effects.paths {
-            roots.add_written(&mut effect.target);
-        }
-        Ok(effects)
+        effects_under(&self.config, tool, input, ctx)
     }
 
     /// Maps an error to a decision.
     pub fn on_error(&self, error: &dyn std::error::Error) -> Decision {
         self.config.on_error().decide(error)
     }
+}
+
+/// What a tool call would do, with the programs that a configuration describes.
+pub(crate) fn effects_under(
+    config: &PolicyConfig,
+    tool: &str,
+    input: &Value,
+    ctx: &Context<'_>,
+) -> Result<Effects, InputError> {
+    let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
+    // Rules name paths below the roots as written, and a root may be reached through a link.
+    let roots = Roots::new(ctx.project, ctx.home, ctx.fs);
+    let cwd = roots.folder(ctx.cwd);
+    let cwd = cwd.as_deref().unwrap_or(ctx.cwd);
+    let known = programs::Known::with(&config.programs);
+    let mut effects = effects::of_tool_call(tool, input, cwd, ctx.project, places, known)?;
+    for effect in &mut effects.paths {
+        roots.add_written(&mut effect.target);
+    }
+    Ok(effects)
 }
 
 impl OnError {

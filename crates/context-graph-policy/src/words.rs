@@ -6,11 +6,11 @@ pub fn meant(wrong: &str, known: &[&str]) -> String {
     let lower = wrong.to_ascii_lowercase();
     let mut longer = known.iter().filter(|name| name.starts_with(&format!("{lower}_")));
     if let (Some(name), None) = (longer.next(), longer.next()) {
-        return format!("; did you mean `{name}`?");
+        return format!("; perhaps `{name}`?");
     }
     let nearest = known.iter().map(|name| (distance(&lower, &name.to_ascii_lowercase()), *name)).min();
     match nearest {
-        Some((apart, name)) if apart <= 2 && apart * 2 < wrong.len() => format!("; did you mean `{name}`?"),
+        Some((apart, name)) if apart <= 2 && apart * 2 < wrong.len() => format!("; perhaps `{name}`?"),
         _ => String::new(),
     }
 }

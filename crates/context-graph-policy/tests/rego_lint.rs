@@ -92,7 +92,7 @@ fn routes_that_lead_from_nowhere_are_errors() {
         &["`PreTolUse`", "`PreToolUse`"],
     );
     let bash = "required_events: [PreToolUse], required_tools: ";
-    only(&remarks(&format!("{bash}[bash]"), DENY), "p.rego:3: error: ", &["`bash`", "did you mean `Bash`"]);
+    only(&remarks(&format!("{bash}[bash]"), DENY), "p.rego:3: error: ", &["`bash`", "perhaps `Bash`"]);
     only(&remarks(&format!("{bash}[Write, Teleport]"), DENY), "p.rego:3: hint: ", &["`Teleport`"]);
     only(
         &remarks("required_events: [Stop], required_tools: [Bash]", "block contains 1"),
@@ -104,7 +104,7 @@ fn routes_that_lead_from_nowhere_are_errors() {
 #[test]
 fn a_policy_must_decide_something_under_a_known_name() {
     only(&remarks(BASH, "x := 1"), "p.rego:3: error: ", &["decides nothing"]);
-    only(&remarks(BASH, "denny contains \"no\""), "p.rego:6: error: ", &["`denny`", "did you mean `deny`"]);
+    only(&remarks(BASH, "denny contains \"no\""), "p.rego:6: error: ", &["`denny`", "perhaps `deny`"]);
     only(&remarks(BASH, "deny contains \"no\"\nwarn contains \"w\""), "p.rego:7: error: ", &["`warn`"]);
     assert_eq!(remarks(BASH, "words contains \"rm\"\ndeny contains w if some w in words"), [""; 0]);
 }

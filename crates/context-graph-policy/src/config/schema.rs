@@ -137,7 +137,7 @@ fn exception() -> Value {
         "properties": {
             "rule": {"$ref": "#/$defs/rule"},
             "path": {"$ref": "#/$defs/pattern", "description": "Only for paths like this"},
-            "command": {"type": "string", "description": "Only for exactly this command"},
+            "command": {"type": "string", "description": "Only for a command that does what this one does, however it is spelt"},
             "reason": {"$ref": "#/$defs/text", "description": "Why; kept in the record each time it is used"},
         },
     })

@@ -73,7 +73,7 @@ mod tests {
             ("unknown field `a`, expected `b`", "there is no such setting; allowed: `b`"),
             (
                 "unknown field `timeout`, expected one of `name`, `timeout_ms`",
-                "there is no such setting; did you mean `timeout_ms`? Allowed: `name`, `timeout_ms`",
+                "there is no such setting; perhaps `timeout_ms`? Allowed: `name`, `timeout_ms`",
             ),
             (
                 "unknown variant `a`, expected one of `b`, `c`, `d`",

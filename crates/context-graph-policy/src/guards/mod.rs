@@ -18,6 +18,7 @@ mod places;
 mod privilege;
 mod protected_paths;
 mod reach;
+mod same;
 mod secrets;
 mod self_protection;
 mod sizes;
@@ -95,6 +96,8 @@ pub(crate) struct Case<'a> {
     pub(crate) effects: &'a Effects,
     pub(crate) ctx: &'a Context<'a>,
     pub(crate) config: &'a PolicyConfig,
+    pub(crate) tool: &'a str,
+    pub(crate) input: &'a Value,
     pub(crate) command: &'a str,
     /// The tables of known programs.
     pub(crate) known: Known<'a>,
@@ -144,7 +147,7 @@ pub(crate) fn check(
     let command = command.unwrap_or("").trim();
     let known = Known::with(&config.programs);
     let calls = effects.runs.iter().map(|run| known.read(run)).filter(|call| !call.only_informs()).collect();
-    let case = Case { effects, ctx, config, command, known, calls };
+    let case = Case { effects, ctx, config, tool, input, command, known, calls };
     let mut found = Found::default();
     for guard in GUARDS {
         (guard.check)(&case, &mut found);
@@ -177,8 +180,8 @@ fn applies(exception: &config::Exception, case: &Case<'_>, rule: &Rule, path: Op
         (Some(_), None) => false,
         (None, _) => true,
     };
-    let with = exception.command.as_ref().is_none_or(|command| command.trim() == case.command);
-    names && at && with
+    let with = |command: &String| command.trim() == case.command || same::does_the_same(case, command.trim());
+    names && at && exception.command.as_ref().is_none_or(with)
 }
 
 /// Whether a pattern covers a path and everything it leads to. A link out of an excepted folder is not

@@ -6,23 +6,25 @@ use clap::Args;
 use context_graph_core::audit::Call;
 use context_graph_policy::config::{Exception, PolicyConfig};
 use context_graph_policy::guards;
+use context_graph_policy::rules::Rules;
 use context_graph_storage::safe_open::{self, Folder};
 use serde_json::{Value, json};
 
-use super::PlaceArgs;
+use super::{PlaceArgs, explain};
 use crate::commands::audit::{named_call, newest_stopped_by};
 use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs as SessionPlace, Shelf};
 use crate::rules::{self, FILE, user_file};
+use crate::suggest::{nearest, slip_of};
 use crate::trust::{self, MAX_FILE, ProjectFiles};
 use crate::{Environment, clock, table, terminal, time};
 
-/// Allow something that a built-in rule stops: an exception, for one command or for paths
+/// Allow something that a built-in rule denies or asks about: an exception, for one command or for paths
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --command, --path and --call it is about the last call that the rule stopped: for a shell command, exactly \
-                        that command; for another tool, the file it named. The lines are shown before anything is written. Agents \
+    after_help = "Without --command, --path and --call it is about the last call that the rule denied or asked about: for a shell \
+                        command, what it does, however it is spelt; for another tool, the file it named. The lines are shown before anything is written. Agents \
                         cannot run this.\n\nExamples:\n  \
     context-graph policy allow destructive-git/force-push\n  \
     context-graph policy allow secrets/read-key --path 'tests/fixtures/**'\n  \
@@ -40,7 +42,7 @@ pub(crate) struct AllowArgs {
     #[arg(long, value_name = "GLOB", conflicts_with_all = ["command", "call"])]
     path: Option<String>,
 
-    /// For exactly this shell command
+    /// For what this shell command does, however it is spelt
     #[arg(long, value_name = "TEXT", conflicts_with = "call")]
     command: Option<String>,
 
@@ -56,6 +58,10 @@ pub(crate) struct AllowArgs {
     #[arg(long)]
     user: bool,
 
+    /// Only show what would be written
+    #[arg(long)]
+    dry_run: bool,
+
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
@@ -67,8 +73,30 @@ enum What {
     Path(String),
 }
 
+impl What {
+    /// What an exception for it holds for, in words.
+    fn covers(&self) -> String {
+        match self {
+            Self::Command(_) => {
+                "it holds for what this command does, however it is spelt, and for nothing else".to_owned()
+            }
+            Self::Path(path) => format!("it holds for every tool and command, where it is about `{path}`"),
+        }
+    }
+
+    /// Whether an exception is for it.
+    fn is_of(&self, exception: &Exception) -> bool {
+        match self {
+            Self::Command(command) => {
+                exception.path.is_none() && exception.command.as_deref().map(str::trim) == Some(command)
+            }
+            Self::Path(path) => exception.command.is_none() && exception.path.as_ref() == Some(path),
+        }
+    }
+}
+
 pub(super) fn run(args: &AllowArgs, environment: &Environment) -> CommandResult {
-    refuse_to_agents("allow what rules stop")?;
+    refuse_to_agents("allow what rules deny")?;
     let environment = args.place.environment(environment);
     for rule in &args.rules {
         check_rule(rule)?;
@@ -85,54 +113,118 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> CommandResult 
         (None, Some(path)) => What::Path(path.clone()),
         (None, None) => of_call(&call(args, &environment)?)?,
     };
-    let day: String = time::local(clock::now_ms()).chars().take(10).collect();
-    let reason = args.reason.clone().unwrap_or_else(|| format!("allowed by hand on {day}"));
-    let added: String = args.rules.iter().map(|rule| lines(rule, &what, &reason)).collect();
-    // Rules that protect the guard itself can only be loosened in the user's file.
-    let is_users = args.user || args.rules.iter().any(|rule| rule.starts_with("self-protection"));
+    let is_users = is_users(args.user, &args.rules);
     let path =
         if is_users { user_file(&environment) } else { environment.open_state(None)?.path().join(FILE) };
     // The user may link their own file to another place. A link in the project could lead anywhere.
     let path = if is_users { std::fs::canonicalize(&path).unwrap_or(path) } else { path };
-    let before = match safe_open::read_own_unlinked(&path, MAX_FILE).map(String::from_utf8) {
-        Ok(Ok(text)) => text,
-        Ok(Err(_)) => {
-            return Err(Failure::new(ErrorCode::Parse, format!("{} is not UTF-8 text", path.display())));
+    let before = text_of(&path)?;
+    let known = parsed(&before, &path)?.exceptions;
+    let (already, missing): (Vec<&String>, Vec<&String>) = args.rules.iter().partition(|rule| {
+        is_allowed(rule, &what, &known) || is_in_force(rule, &what, &in_force, &environment)
+    });
+    let standing = ProjectFiles::of(&environment).standing();
+    if !args.place.json {
+        table::print_lines(already.iter().map(|rule| format!("`{rule}` is allowed already for this")))?;
+    }
+    if missing.is_empty() {
+        if args.place.json {
+            return table::print_json(&json!({"file": path, "rules": args.rules, "added": ""}));
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(failed(&path, &error)),
-    };
+        return trust::words(standing).map_or(Ok(()), |words| table::print_lines([words]));
+    }
+    let day: String = time::local(clock::now_ms()).chars().take(10).collect();
+    let reason = args.reason.clone().unwrap_or_else(|| format!("allowed by hand on {day}"));
+    let added: String = missing.iter().map(|rule| lines(rule, &what, &reason)).collect();
     let after = joined(&before, &added, &path)?;
     if !args.place.json {
-        table::print_lines([format!("to be added to {}:", path.display())])?;
-        table::print_lines(added.lines().map(|line| format!("  {line}")))?;
-        if !is_users {
-            let shared =
-                "it is the project's file, which git can commit for everybody; --user writes to your own";
-            table::print_lines([shared])?;
+        show(&path, &added, &what, is_users)?;
+    }
+    let answer = json!({"file": path, "rules": args.rules, "added": added});
+    if args.dry_run {
+        if args.place.json {
+            return table::print_json(&answer);
         }
+        return table::print_lines(["nothing was changed; without --dry-run it asks and writes this"]);
     }
     if !terminal::agreed(args.yes, "Write this?") {
         return Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"));
     }
-    let standing = ProjectFiles::of(&environment).standing();
     write(&path, &after).map_err(|error| failed(&path, &error))?;
     let kept = if is_users { None } else { trust::keep(standing, &environment) };
     if args.place.json {
-        return table::print_json(&json!({"file": path, "rules": args.rules, "added": added}));
+        return table::print_json(&answer);
     }
     table::print_lines([format!("wrote {}", path.display())].into_iter().chain(kept))
+}
+
+/// Rules that protect the guard itself can only be loosened in the user's file.
+fn is_users(named: bool, rules: &[String]) -> bool {
+    named || rules.iter().any(|rule| rule.starts_with("self-protection"))
+}
+
+/// What would be written, and what it would hold for.
+fn show(path: &Path, added: &str, what: &What, is_users: bool) -> CommandResult {
+    table::print_lines([format!("to be added to {}:", path.display())])?;
+    table::print_lines(added.lines().map(|line| format!("  {line}")))?;
+    table::print_lines([what.covers()])?;
+    if is_users {
+        return Ok(());
+    }
+    table::print_lines([
+        "it is the project's file, which git can commit for everybody; --user writes to your own",
+    ])
+}
+
+/// Whether the file has such an exception.
+fn is_allowed(rule: &str, what: &What, known: &[Exception]) -> bool {
+    known.iter().any(|exception| exception.rule == rule && what.is_of(exception))
+}
+
+/// Whether an exception that is in force holds for it, perhaps one for another spelling.
+fn is_in_force(rule: &str, what: &What, rules: &Rules, environment: &Environment) -> bool {
+    if is_allowed(rule, what, &rules.config().exceptions) {
+        return true;
+    }
+    let What::Command(command) = what else { return false };
+    let decision = rules.decide_in_full(&explain::bash(command, environment), || Value::Null).decision;
+    let excepted = format!("`{rule}` does not apply: ");
+    decision.notes().any(|note| note.starts_with(&excepted))
+        && decision.findings().all(|finding| finding.rule != rule)
+}
+
+/// The file's text; empty if there is none.
+fn text_of(path: &Path) -> Result<String, Failure> {
+    match safe_open::read_own_unlinked(path, MAX_FILE).map(String::from_utf8) {
+        Ok(Ok(text)) => Ok(text),
+        Ok(Err(_)) => Err(Failure::new(ErrorCode::Parse, format!("{} is not UTF-8 text", path.display()))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(failed(path, &error)),
+    }
+}
+
+fn parsed(text: &str, path: &Path) -> Result<PolicyConfig, Failure> {
+    toml::from_str::<PolicyConfig>(text).map_err(|error| {
+        Failure::new(ErrorCode::Policy, format!("{} cannot be read: {}", path.display(), error.message()))
+            .with_next_step("`context-graph policy check` says where; nothing was changed")
+    })
 }
 
 fn check_rule(rule: &str) -> CommandResult {
     if guards::exists(rule) {
         return Ok(());
     }
-    let ids = guards::GUARDS.iter().flat_map(|guard| guard.rules.iter().map(|rule| rule.id));
-    let near = ids.filter(|id| id.ends_with(&format!("/{rule}"))).collect::<Vec<_>>();
-    let next = match near.as_slice() {
-        [one] => format!("write `{one}`"),
-        _ => "`context-graph policy list` shows them; rules of Rego policies are changed in their files"
+    let rules = || guards::GUARDS.iter().flat_map(|guard| guard.rules.iter().map(|rule| rule.id));
+    let ids = rules().chain(guards::GUARDS.iter().map(|guard| guard.id));
+    let last = |id: &'static str| id.rsplit_once('/').map_or(id, |(_, last)| last);
+    let by_last = || {
+        let meant = nearest(rule, rules().map(last))?;
+        let mut ids = rules().filter(|id| last(id) == meant);
+        ids.next().filter(|_| ids.next().is_none())
+    };
+    let next = match slip_of(rule, ids).or_else(by_last) {
+        Some(near) => format!("perhaps `{near}`?"),
+        None => "`context-graph policy list` shows them; rules of Rego policies are changed in their files"
             .to_owned(),
     };
     Err(Failure::usage(format!("no built-in rule is called `{rule}`")).with_next_step(next))
@@ -142,7 +234,7 @@ fn check_rule(rule: &str) -> CommandResult {
 fn call(args: &AllowArgs, environment: &Environment) -> Result<Call, Failure> {
     let place = SessionPlace { project: args.place.project.clone(), ..SessionPlace::default() };
     let none = || {
-        Failure::usage(format!("no call on record was stopped by {}", args.rules.join(" or ")))
+        Failure::usage(format!("no call on record was denied or asked about by {}", args.rules.join(" or ")))
             .with_next_step("--command 'TEXT' or --path GLOB says what is to be allowed")
     };
     let shelf = match Shelf::open(&place, environment) {
@@ -187,8 +279,8 @@ pub(crate) fn lines_for(
     environment: &Environment,
 ) -> Result<(String, std::path::PathBuf), Failure> {
     let what = of_call(call)?;
-    let is_users = rules.iter().any(|rule| rule.starts_with("self-protection"));
-    let path = if is_users { user_file(environment) } else { environment.state_folder().join(FILE) };
+    let path =
+        if is_users(false, rules) { user_file(environment) } else { environment.state_folder().join(FILE) };
     Ok((rules.iter().map(|rule| lines(rule, &what, reason)).collect(), path))
 }
 
@@ -205,10 +297,7 @@ fn lines(rule: &str, what: &What, reason: &str) -> String {
 /// The file with the exceptions appended. Checks that it says the same as before, plus the exceptions.
 fn joined(before: &str, added: &str, path: &Path) -> Result<String, Failure> {
     let parse = |text: &str| toml::from_str::<PolicyConfig>(text);
-    let old = parse(before).map_err(|error| {
-        Failure::new(ErrorCode::Policy, format!("{} cannot be read: {}", path.display(), error.message()))
-            .with_next_step("`context-graph policy check` says where; nothing was changed")
-    })?;
+    let old = parsed(before, path)?;
     let between = match before {
         "" => "",
         _ if before.ends_with('\n') => "\n",

@@ -17,6 +17,7 @@ use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
 use crate::rules::Origins;
+use crate::suggest::choices;
 use crate::{Environment, table};
 
 #[derive(Debug, Args)]
@@ -44,7 +45,7 @@ pub(crate) struct ExplainArgs {
 fn agent(name: &str) -> Result<Agent, String> {
     Agent::parse(name).ok_or_else(|| {
         let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
-        format!("no such agent; there are {}", names.join(", "))
+        choices(name, &names)
     })
 }
 
@@ -118,7 +119,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> CommandResul
         timings.iter().map(|timing| format!("  {} took {} µs", timing.file, timing.took.as_micros())),
     );
     let title = caller.as_ref().and_then(|caller| caller.agent).map_or("Claude Code", Agent::title);
-    let none = format!("not blocked; {title}'s own permissions apply");
+    let none = format!("not denied; {title}'s own permissions apply");
     let verdict = decision.verdict().verb().map_or(none.as_str(), |verb| verb.as_str());
     lines.push(format!("verdict: {verdict} (decided in {} µs)", took.as_micros()));
     if let (Some(reply), Some(caller)) = (&reply, &caller) {
@@ -142,7 +143,8 @@ fn noted(decision: &Decision) -> impl Iterator<Item = &str> {
     decision.notes().chain(decision.uncarried())
 }
 
-fn bash(command: &str, environment: &Environment) -> Event {
+/// A call of the shell in the current folder.
+pub(super) fn bash(command: &str, environment: &Environment) -> Event {
     let common = CommonEventData {
         session_id: "explain".to_owned(),
         cwd: environment.current_dir.to_string_lossy().into_owned(),
