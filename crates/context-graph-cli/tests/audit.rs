@@ -132,7 +132,7 @@ fn each_call_appears_once_with_its_outcome_and_duration() {
 fn each_record_is_in_exactly_one_entry() {
     let place = eventful();
     hook(&place, "SessionEnd", &json!({}));
-    let entries = answer(&place, &["audit", "log", "--json", "--limit", "0"]);
+    let entries = answer(&place, &["audit", "log", "--json", "--all"]);
     let mut seqs: Vec<u64> = Vec::new();
     for entry in entries.as_array().unwrap() {
         seqs.extend(entry["seqs"].as_array().unwrap().iter().map(|seq| seq.as_u64().unwrap()));
@@ -317,7 +317,7 @@ fn where_nothing_happened_the_log_is_empty_and_the_rest_says_why() {
 fn slips_on_the_command_line_are_named() {
     let place = eventful();
     for (args, said) in [
-        (&["--event", "userpromptsubmit"][..], "write `UserPromptSubmit`"),
+        (&["--event", "userpromptsubmit"][..], "perhaps `UserPromptSubmit`?"),
         (&["--verdict", "denied"], "no verdict is called `denied`"),
         (&["--outcome", "ok"], "it is one of success, failure"),
         (&["--since", "soon"], "`soon` is not a time"),

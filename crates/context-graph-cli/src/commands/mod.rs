@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use failure::Failure;
 use hooks::args::{HookCommand, HooksCommands};
 use hooks::error::ErrorCode;
 
 use crate::paths::without_verbatim_prefix;
-use crate::{Environment, ExitStatus, installed, terminal};
+use crate::{Environment, ExitStatus, installed};
 
 mod audit;
 mod browse;
@@ -42,6 +42,7 @@ mod span;
 mod statusline;
 mod team;
 mod trust;
+mod usage;
 
 /// The help text of `--db-path` for every command that has it.
 pub(crate) const DB_PATH_HELP: &str = "The folder for all data [env: CONTEXT_GRAPH_DB_PATH] [default: .context-graph/data in \
@@ -132,7 +133,7 @@ pub(crate) enum Command {
                             ● healthy 0.92 · 14 calls · 1 failed · context 38 %"
     )]
     Statusline,
-    /// Rules that allow, ask about or block tool calls
+    /// Rules that allow, ask about or deny tool calls
     Policy {
         /// What to do
         #[command(subcommand)]
@@ -156,7 +157,7 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
 fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
     let command = match Cli::try_parse_from(args) {
         Ok(cli) => cli.command,
-        Err(error) => return report(&error, args, started),
+        Err(error) => return usage::report(&error, args, started),
     };
     let environment = Environment::of_this_process();
     let outcome = match command {
@@ -207,39 +208,6 @@ fn run_hooks(command: HookCommand, started: Instant) -> ExitStatus {
     hooks::run(command, &environment, started)
 }
 
-/// Help and version are answers; the rest are errors. They exit with 1, because the client takes 2 for a
-/// denial.
-fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatus {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        terminal::print(terminal::shown(&error.render().to_string()).as_bytes());
-        return ExitStatus::Success;
-    }
-    let is_hook = args.get(1).is_some_and(|arg| arg == "hooks");
-    let meant = meant(args);
-    if asks_for_json(args) && !is_hook {
-        let said = error.render().to_string();
-        let words = said.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        let tip = || said.lines().find_map(|line| line.trim().strip_prefix("tip: "));
-        let next = meant.or_else(|| tip().map(str::to_owned));
-        let next = next.unwrap_or_else(|| "--help says what there is".to_owned());
-        return Failure::usage(words).with_next_step(next).report(true);
-    }
-    match &meant {
-        // What is probably meant stands for the parser's own guess, which goes by the beginnings of words.
-        Some(meant) => {
-            let said = error.render().to_string();
-            let first = said.lines().next().unwrap_or_default();
-            terminal::complain(&format!("{} ({meant})", first.trim_start_matches("error: ")));
-        }
-        None if Environment::reads_unicode() => drop(error.print()),
-        None => terminal::note(&error.render().to_string()),
-    }
-    if is_hook {
-        hooks::usage_failure(error, args.get(2).is_some_and(|arg| arg == "pre-tool"), started);
-    }
-    ExitStatus::Error
-}
-
 /// Whether every verb and option of a command line exists, for the tests of the manual. The files that it
 /// names need not exist.
 pub fn is_understood(words: &[String]) -> Result<(), String> {
@@ -255,67 +223,6 @@ pub fn is_understood(words: &[String]) -> Result<(), String> {
         }
         _ => Ok(()),
     }
-}
-
-/// What somebody probably meant by a verb that does not exist.
-fn meant(args: &[OsString]) -> Option<String> {
-    let words: Vec<&str> = args.iter().skip(1).filter_map(|arg| arg.to_str()).collect();
-    let quoted = |words: &[&str]| format!("'{}'", words.join(" "));
-    let command = match words.as_slice() {
-        ["audit", "log", rest @ ..] if rest.contains(&"--denied") || rest.contains(&"--blocked") => {
-            "audit log --outcome denied".to_owned()
-        }
-        ["audit", "log", rest @ ..] if rest.contains(&"--failed") => "audit log --outcome failure".to_owned(),
-        ["import", rest @ ..] if rest.contains(&"--dry-run") => "replay".to_owned(),
-        ["version", ..] => "--version".to_owned(),
-        ["why" | "explain", id, ..] | ["policy", "explain" | "why", id, ..] if is_entry(id) => {
-            format!("audit show {id}")
-        }
-        ["audit", "search" | "grep" | "find", rest @ ..] | ["search" | "grep" | "find", rest @ ..] => {
-            format!("audit log --text {}", quoted(rest))
-        }
-        ["audit", "list" | "ls" | "tail", ..] | ["log" | "logs" | "history", ..] => "audit log".to_owned(),
-        ["audit", "replay", ..] => "policy replay ~/.claude/projects".to_owned(),
-        ["list" | "ls" | "sessions", ..] | ["session", "ls", ..] => "session list".to_owned(),
-        ["status", ..] => "session status".to_owned(),
-        ["stats", ..] => "audit stats".to_owned(),
-        ["show", id, ..] => format!("session show {id}"),
-        ["session", "delete" | "rm" | "remove", rest @ ..] => format!("session forget {}", rest.join(" ")),
-        ["install", ..] => "init".to_owned(),
-        ["explain", rest @ ..] | ["policy", "explain", rest @ ..]
-            if rest.first().is_some_and(|word| !word.starts_with('-')) =>
-        {
-            format!("policy explain --command {}", quoted(rest))
-        }
-        words => slip(words)?,
-    };
-    Some(format!("perhaps `context-graph {command}`?"))
-}
-
-/// Whether a word names an entry of the log: the beginning of a session's id and a number, or a call's id.
-fn is_entry(word: &str) -> bool {
-    let is_numbered = |(_, number): (&str, &str)| number.parse::<u64>().is_ok();
-    word.rsplit_once(':').is_some_and(is_numbered) || word.starts_with("toolu_")
-}
-
-/// How many letters of a verb may be wrong or exchanged.
-const SLIPS: usize = 2;
-
-/// The command line with the verb that is nearest to the first one that does not exist.
-fn slip(words: &[&str]) -> Option<String> {
-    let mut at = Cli::command();
-    for (known, word) in words.iter().enumerate() {
-        if let Some(next) = at.find_subcommand(word) {
-            at = next.clone();
-            continue;
-        }
-        let distance = |verb: &str| strsim::damerau_levenshtein(verb, word);
-        let verbs = at.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name);
-        let nearest = verbs.min_by_key(|verb| distance(verb))?;
-        let is_near = distance(nearest) <= SLIPS && distance(nearest) < word.chars().count().div_ceil(2);
-        return is_near.then(|| [&words[..known], &[nearest]].concat().join(" "));
-    }
-    None
 }
 
 /// The full path of this binary.

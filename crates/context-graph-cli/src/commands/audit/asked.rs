@@ -10,6 +10,7 @@ use context_graph_storage::store::Filter;
 use crate::commands::failure::Failure;
 use crate::commands::session::{Shelf, Shelves};
 use crate::commands::span::SpanArgs;
+use crate::suggest::{choices, slip_of};
 
 /// Which entries.
 #[derive(Debug, Clone, Default, Args)]
@@ -68,15 +69,17 @@ impl AskedArgs {
         shelves.iter().zip(named).map(filter).collect()
     }
 
+    /// Checks what can be checked without any session.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        self.span.moments()?;
+        self.event.iter().try_for_each(|event| check_event(event))?;
+        self.verdict.iter().try_for_each(|verdict| check_verdict(verdict))
+    }
+
     /// Checks the options and turns them into a filter.
     pub(crate) fn understand(&self, opened: &Shelf) -> Result<Filter, Failure> {
+        self.check()?;
         let (since_ms, until_ms) = self.span.moments()?;
-        for event in &self.event {
-            check_event(event)?;
-        }
-        for verdict in &self.verdict {
-            check_verdict(verdict)?;
-        }
         Ok(Filter {
             sessions: sessions(&self.session, opened)?,
             clients: self.client.clone(),
@@ -108,7 +111,7 @@ fn sessions(named: &[String], shelf: &Shelf) -> Result<Option<Vec<String>>, Fail
 fn client(name: &str) -> Result<Agent, String> {
     Agent::parse(name).ok_or_else(|| {
         let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
-        format!("it is one of {}", names.join(", "))
+        choices(name, &names)
     })
 }
 
@@ -132,20 +135,19 @@ pub(super) fn sessions_in(named: &[String], shelves: &Shelves) -> Result<Vec<Opt
 pub(crate) fn outcome(name: &str) -> Result<Outcome, String> {
     Outcome::parse(name).ok_or_else(|| {
         let names: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.as_str()).collect();
-        format!("it is one of {}", names.join(", "))
+        choices(name, &names)
     })
 }
 
 /// A name that is close to a known event is a typing mistake. Any other may be an event of a newer client.
 fn check_event(name: &str) -> Result<(), Failure> {
-    let meant =
-        EventName::ALL.into_iter().map(EventName::as_str).find(|known| known.eq_ignore_ascii_case(name));
-    match meant {
-        Some(known) if known != name => {
-            Err(Failure::usage(format!("no event is called `{name}`"))
-                .with_next_step(format!("write `{known}`")))
-        }
-        _ => Ok(()),
+    if EventName::ALL.into_iter().any(|known| known.as_str() == name) {
+        return Ok(());
+    }
+    match slip_of(name, EventName::ALL.into_iter().map(EventName::as_str)) {
+        Some(known) => Err(Failure::usage(format!("no event is called `{name}`"))
+            .with_next_step(format!("perhaps `{known}`?"))),
+        None => Ok(()),
     }
 }
 
@@ -154,6 +156,5 @@ fn check_verdict(name: &str) -> Result<(), Failure> {
     if verdicts.contains(&name) {
         return Ok(());
     }
-    Err(Failure::usage(format!("no verdict is called `{name}`"))
-        .with_next_step(format!("it is one of {}", verdicts.join(", "))))
+    Err(Failure::usage(format!("no verdict is called `{name}`")).with_next_step(choices(name, &verdicts)))
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
     watchdog::disarm();
     let answer = answered.unwrap_or_else(|error| context.failed(&error));
     let caller = context.caller();
-    let status = answer::give(answer, caller.as_ref(), context.args.format, started);
+    let status = answer::give(answer, caller.as_ref(), context.args.format, context.own_start());
     context.timings.passed("write");
     if let Some(told) = context.timings.told() {
         terminal::note(&told);
@@ -124,10 +124,8 @@ fn budget_ms(command: &HookCommand) -> u64 {
 }
 
 /// Invalid arguments are answered on stdout too, because a hook's caller reads JSON there.
-pub(crate) fn usage_failure(error: &clap::Error, is_tool_call: bool, started: Instant) {
-    let text = error.render().to_string();
-    let first_line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    let mut failure = answer::failed(&HookError::Usage(first_line.to_owned()), is_tool_call);
+pub(crate) fn usage_failure(message: String, is_tool_call: bool, started: Instant) {
+    let mut failure = answer::failed(&HookError::Usage(message), is_tool_call);
     failure.output.execution_time_ms = answer::elapsed_ms(started);
     terminal::print(&failure.render(args::OutputFormat::JsonCompact, false));
 }
