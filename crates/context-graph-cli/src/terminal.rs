@@ -197,9 +197,40 @@ pub(crate) fn note(lines: &str) {
     let _ = std::io::stderr().lock().write_all(shown(lines).as_bytes());
 }
 
+/// How often a question is asked before an answer that is not understood counts as no.
+const QUESTIONS: usize = 3;
+
 /// Whether the user says yes. Without a terminal the answer is no.
 pub(crate) fn agreed(yes: bool, question: &str) -> bool {
-    yes || asked(&format!("{question} [y/N]")).is_some_and(|answer| matches!(&*answer, "y" | "yes"))
+    yes || decided(&format!("{question} [y/N]"), &mut asked, &mut || false)
+}
+
+/// The same, where `d` shows every line first.
+pub(crate) fn agreed_to_lines(yes: bool, question: &str, lines: &str) -> bool {
+    let mut show = || {
+        note(&plain(lines, true));
+        true
+    };
+    yes || decided(&format!("{question} [y/N, d shows every line]"), &mut asked, &mut show)
+}
+
+/// Asks until the answer is understood. `show` answers `d`, and says whether it has.
+fn decided(
+    question: &str,
+    ask: &mut dyn FnMut(&str) -> Option<String>,
+    show: &mut dyn FnMut() -> bool,
+) -> bool {
+    let mut left = QUESTIONS;
+    while left > 0 {
+        match ask(question).as_deref() {
+            Some("y" | "yes") => return true,
+            None | Some("" | "n" | "no") => return false,
+            Some("d" | "diff") if show() => continue,
+            Some(_) => complain("please answer `y` or `n`"),
+        }
+        left -= 1;
+    }
+    false
 }
 
 /// Whether there is a person at a terminal to ask.
@@ -238,6 +269,30 @@ mod tests {
         assert_eq!(wrapped(line, Some(12)), "one two\n  `three four`\n  five");
         assert_eq!(wrapped("a lone ` mark here", Some(8)), "a lone `\n  mark\n  here");
         assert_eq!(wrapped("  an example that is long", Some(8)), "  an example that is long");
+    }
+
+    #[test]
+    fn a_question_takes_yes_and_no_and_asks_again_about_anything_else() {
+        let answer = |answers: &[&str]| {
+            let (mut left, mut shown) = (answers.iter(), 0);
+            let mut ask = |_: &str| left.next().map(|answer| (*answer).to_owned());
+            let mut show = || {
+                shown += 1;
+                true
+            };
+            let is_yes = decided("?", &mut ask, &mut show);
+            (is_yes, left.len(), shown)
+        };
+        for yes in ["y", "yes"] {
+            assert_eq!(answer(&[yes]), (true, 0, 0));
+        }
+        for no in ["n", "no", ""] {
+            assert_eq!(answer(&[no, "y"]), (false, 1, 0));
+        }
+        assert_eq!(answer(&["maybe", "what", "y"]), (true, 0, 0));
+        assert_eq!(answer(&["maybe", "what", "well", "y"]), (false, 1, 0), "three times, then no");
+        assert_eq!(answer(&["d", "d", "d", "y"]), (true, 0, 3), "looking is no answer");
+        assert!(!answer(&[]).0, "nobody is there");
     }
 
     #[test]

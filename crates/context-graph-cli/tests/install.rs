@@ -235,8 +235,12 @@ fn generated_files_name_no_place_of_this_machine_and_find_the_binary_on_the_path
     run_registered(&clone, "PreToolUse", &path, &sample()).succeeded();
     let without = run_registered(&clone, "PreToolUse", "/usr/bin:/bin", &sample());
     assert_eq!((without.code, without.stdout.as_str()), (0, ""), "work goes on: {without:?}");
-    // The hooks are recognised there, and removed.
-    assert_eq!(clone.run(&["uninstall", "--yes"]).code, 0);
+    // What everybody has is left unless it is named; then the hooks are recognised, and removed.
+    let left = clone.run(&["uninstall", "--yes"]);
+    assert!(left.code == 0 && left.stderr.contains("everybody in this repository"), "{left:?}");
+    assert!(left.stderr.contains("`context-graph uninstall --shared`"), "{left:?}");
+    assert!(read_shared(&clone).contains("pre_tool_use"), "{}", read_shared(&clone));
+    assert_eq!(clone.run(&["uninstall", "--shared", "--yes"]).code, 0);
     assert!(!read_shared(&clone).contains("pre_tool_use"), "{}", read_shared(&clone));
 }
 
@@ -316,7 +320,7 @@ fn a_generated_script_answers_and_its_settings_are_taken_out_again() {
     std::fs::write(shared(&place), "{\"permissions\": {}}\n").unwrap();
     assert_eq!(place.run(&["hooks", "generate-config", "--absolute"]).code, 0);
     run_registered(&place, "PreToolUse", "/usr/bin:/bin", &sample()).succeeded();
-    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    assert_eq!(place.run(&["uninstall", "--shared", "--yes"]).code, 0);
     assert_eq!(read_shared(&place), "{\"permissions\": {}}\n");
 }
 

@@ -393,7 +393,7 @@ fn shared_settings_are_harmless_where_the_program_is_missing() {
     assert_eq!(guarded.json()["hookSpecificOutput"]["permissionDecision"], "deny");
     // The hooks are recognised: nothing to update, and they can be removed.
     assert!(place.run(&["init", "--yes"]).stdout.contains("nothing to do"));
-    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    assert_eq!(place.run(&["uninstall", "--shared", "--yes"]).code, 0);
     assert!(!place.project().join(".claude").exists());
 }
 
@@ -504,7 +504,7 @@ fn scripts_in_another_folder_are_known_again_and_fail_closed() {
     let groups = read(&place, ".claude/settings.json")["hooks"]["PreToolUse"].as_array().unwrap().clone();
     assert_eq!(groups.len(), 1, "one shell's scripts take the place of another's: {groups:?}");
     assert_eq!(groups[0]["hooks"][0]["onFailure"], "block");
-    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    assert_eq!(place.run(&["uninstall", "--shared", "--yes"]).code, 0);
     assert!(!place.project().join(".claude").exists());
 }
 

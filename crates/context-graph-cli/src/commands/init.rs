@@ -169,7 +169,7 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> CommandResult
         .map_err(|error| file.refused(&error))?;
     let heading = Heading::of(&plan, client);
     let find = changes::in_settings(&root);
-    if !proceed(&args.place, &file, &find, before.as_deref(), &edited, &heading)? {
+    if !proceed(&args.place, &file, &find, before.as_deref(), &edited, &heading, &[])? {
         if args.place.dry_run && edited.text != before {
             let path = file.path().display();
             return done(
@@ -202,7 +202,8 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> CommandResult
              for every project",
         );
     }
-    for (path, flag) in uninstall::elsewhere(&environment, scope) {
+    for (path, other) in uninstall::elsewhere(&environment, scope) {
+        let flag = other.flag();
         terminal::complain(&format!(
             "{} has hooks of context-graph, too, and both would run: `context-graph uninstall{flag}` takes those out",
             path.display()
@@ -284,7 +285,10 @@ fn make_state_folder(scope: Scope, environment: &Environment) -> Result<(), Fail
     Ok(())
 }
 
-/// Shows the changes and asks. False if there is nothing to change or the user says no.
+/// What `uninstall --purge` removes besides, one line each.
+type Removals<'a> = &'a [String];
+
+/// Shows the changes and asks once about all of them. False if there is nothing to change or nothing is to be changed.
 fn proceed(
     args: &WhereArgs,
     file: &SettingsFile,
@@ -292,6 +296,7 @@ fn proceed(
     before: Option<&str>,
     edited: &Edited,
     heading: &Heading,
+    removals: Removals<'_>,
 ) -> Result<bool, Failure> {
     let after = edited.text.as_deref();
     let differs = after != before;
@@ -302,7 +307,8 @@ fn proceed(
         }
     } else if !args.json {
         let shows_all = args.diff || args.dry_run;
-        let more = if shows_all { "" } else { " (--diff shows every line)" };
+        // Whoever is asked can press `d` instead.
+        let more = if shows_all || terminal::is_asked() { "" } else { " (--diff shows every line)" };
         let title = format!("changes to {}{more}:", file.path().display());
         let changes = changes::lines(find, before, edited);
         table::print_lines(heading.lines().into_iter().chain([title]).chain(changes))?;
@@ -310,15 +316,27 @@ fn proceed(
             table::print_text(&terminal::plain(&difference, true))?;
         }
     }
-    let wanted = differs && !args.dry_run;
-    if wanted && !terminal::agreed(args.yes, "Write this?") {
+    if !args.json && !removals.is_empty() {
+        let lines = removals.iter().map(|removal| format!("  {removal}"));
+        table::print_lines(["to be removed:".to_owned()].into_iter().chain(lines))?;
+    }
+    let wanted = (differs || !removals.is_empty()) && !args.dry_run;
+    let question = if removals.is_empty() { "Write this?" } else { "Do all of this?" };
+    let agreed = || match (differs, args.diff) {
+        (true, false) => terminal::agreed_to_lines(args.yes, question, &difference),
+        _ => terminal::agreed(args.yes, question),
+    };
+    if wanted && !agreed() {
         return Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"));
     }
     if args.json {
         let changes: Vec<String> = edited.changes.iter().map(ToString::to_string).collect();
         let notes: Vec<String> = edited.notes.iter().map(ToString::to_string).collect();
-        let mut object = json!({"file": file.path(), "changed": wanted, "dry_run": args.dry_run, "changes": changes,
-            "notes": notes, "diff": if differs { difference } else { String::new() }});
+        let mut object = json!({"file": file.path(), "changed": differs && !args.dry_run, "dry_run": args.dry_run,
+            "changes": changes, "notes": notes, "diff": if differs { difference } else { String::new() }});
+        if !removals.is_empty() {
+            object["removed"] = json!(removals);
+        }
         heading.add_to(&mut object);
         table::print_json(&object)?;
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::heading::Heading;
 use super::plan::gates_and_signals;
-use super::uninstall::{has_ours as has_ours_in_claudes, where_ours_are};
+use super::uninstall::{has_ours as has_ours_in_claudes, left, where_ours_are};
 use super::{InitArgs, PORTABLE, WhereArgs, done, make_state_folder, proceed};
 use crate::commands::doctor;
 use crate::commands::failure::{CommandResult, Failure};
@@ -76,7 +76,7 @@ pub(super) fn install(
         .install(before.as_deref(), &call(environment, &program, missing))
         .map_err(|error| file.refused(&error))?;
     let find = |text: &str| client.find_ours(text).unwrap_or_default();
-    if !proceed(&args.place, &file, &find, before.as_deref(), &edited, &Heading::of_agent(client))? {
+    if !proceed(&args.place, &file, &find, before.as_deref(), &edited, &Heading::of_agent(client), &[])? {
         return Ok(());
     }
     make_state_folder(scope, environment)?;
@@ -104,18 +104,13 @@ pub(super) fn uninstall(
     client: &'static AgentClient,
     purge: bool,
 ) -> CommandResult {
-    let named = scope(place, client)?;
+    let scope = scope(place, client)?;
     let has = |scope| is_registered(environment, client, scope);
-    let scope = if place.named_scope().is_none() && !has(named) && has(Scope::Project) {
-        Scope::Project
-    } else {
-        named
-    };
     let file = SettingsFile::of_agent(environment, client, scope);
     if let Some(before) = file.read()? {
         let edited = client.uninstall(&before, file.undo().as_ref()).map_err(|error| file.refused(&error))?;
         let find = |text: &str| client.find_ours(text).unwrap_or_default();
-        if proceed(place, &file, &find, Some(&before), &edited, &Heading::default())? {
+        if proceed(place, &file, &find, Some(&before), &edited, &Heading::default(), &[])? {
             file.replace(Some(&before), edited.text.as_deref(), clock::now_ms())?;
             file.forget();
         }
@@ -133,12 +128,9 @@ pub(super) fn uninstall(
     done(place, &format!("no hook of context-graph is left in {}", file.path().display()))?;
     let other = if scope == Scope::Project { Scope::User } else { Scope::Project };
     if has(other) {
-        terminal::complain(&format!(
-            "{} has hooks of context-graph, too: `context-graph uninstall --agent {}{}` takes them out",
-            SettingsFile::of_agent(environment, client, other).path().display(),
-            client.agent,
-            flag(other)
-        ));
+        let path = SettingsFile::of_agent(environment, client, other).path().to_path_buf();
+        let command = format!("uninstall --agent {}{}", client.agent, flag(other));
+        terminal::complain(&left(&path, other, &command));
     }
     Ok(())
 }

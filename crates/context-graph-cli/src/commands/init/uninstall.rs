@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use context_graph_settings::{find_ours_where, uninstall_where};
+use context_graph_settings::{Edited, find_ours_where, uninstall_where};
 use context_graph_storage::StateFolder;
 use context_graph_storage::paths::Held;
 use context_graph_storage::safe_open::read_regular;
-use serde_json::json;
 
 use super::heading::Heading;
 use super::{WhereArgs, agents, changes, done, existing_root, is_generated, own_folder, proceed};
@@ -17,14 +16,16 @@ use crate::commands::hooks::error::ErrorCode;
 use crate::commands::hooks::generate::is_verbatim;
 use crate::settings_file::{Scope, SettingsFile};
 use crate::trust::{ProjectFiles, TrustStore};
-use crate::{Environment, clock, table, terminal};
+use crate::{Environment, clock, terminal};
 
 /// Take context-graph out of the settings again
 #[derive(Debug, Args)]
 #[command(
     after_help = "The file is again as it was before `init`, byte for byte; if it was changed since, only what is ours goes.\n\n\
+                  Without --shared or --user it is about `.claude/settings.local.json`, which is yours alone; what is left elsewhere is named.\n\n\
                   Examples:\n  \
-                  context-graph uninstall                 take the hooks out, keep what was remembered\n  \
+                  context-graph uninstall                 take your hooks out, keep what was remembered\n  \
+                  context-graph uninstall --shared        take those out that everybody in the repository has\n  \
                   context-graph uninstall --purge         leave no trace in the project\n  \
                   context-graph uninstall --user --purge  out of your own settings, and no copy of them is kept"
 )]
@@ -37,6 +38,8 @@ pub(crate) struct UninstallArgs {
     purge: bool,
 }
 
+/// Where `hooks generate-config` writes its scripts.
+const SCRIPTS: &str = ".claude/hooks";
 /// Longer scripts are not ours.
 const MAX_SCRIPT: u64 = 64 * 1024;
 
@@ -52,47 +55,45 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Comm
     if !args.place.is_for_claude_code() {
         return Ok(());
     }
-    let scope = args.place.named_scope().or_else(|| where_ours_are(&environment)).unwrap_or(Scope::Local);
+    // What a team has committed stays, unless it is named.
+    let scope = args.place.named_scope().unwrap_or(Scope::Local);
     let file = SettingsFile::new(&environment, scope);
     let remembered = match scope {
         Scope::User => file.memory().to_path_buf(),
         Scope::Project | Scope::Local => environment.state_folder(),
     };
-    if let Some(before) = file.read()? {
-        let undo = file.undo();
-        let edited = uninstall_where(&before, undo.as_ref(), &is_generated(&root))
-            .map_err(|error| file.refused(&error))?;
-        let find = changes::in_settings(&root);
-        if proceed(&args.place, &file, &find, Some(&before), &edited, &Heading::default())? {
-            file.replace(Some(&before), edited.text.as_deref(), clock::now_ms())?;
-            file.forget();
-        }
-    } else if args.place.json {
-        let nothing: [&str; 0] = [];
-        table::print_json(&json!({"file": file.path(), "changed": false, "dry_run": args.place.dry_run,
-            "changes": nothing, "notes": nothing, "diff": ""}))?;
-    }
+    let before = file.read()?;
+    let edited = match &before {
+        Some(before) => uninstall_where(before, file.undo().as_ref(), &is_generated(&root))
+            .map_err(|error| file.refused(&error))?,
+        None => Edited { text: None, changes: Vec::new(), notes: Vec::new(), undo: None },
+    };
+    let scripts = if args.purge && scope != Scope::User { scripts(&root)? } else { Vec::new() };
+    let is_purged = args.purge && remembered.is_dir();
+    let removals: Vec<String> = is_purged
+        .then(|| what_goes(scope, &remembered, &environment))
+        .into_iter()
+        .flatten()
+        .chain(scripts.iter().map(|script| script.display().to_string()))
+        .collect();
+    let find = changes::in_settings(&root);
+    let heading = Heading::default();
+    let wanted = proceed(&args.place, &file, &find, before.as_deref(), &edited, &heading, &removals)?;
     if args.place.dry_run {
-        let purge = if args.purge && remembered.is_dir() {
-            format!("; would remove {}", remembered.display())
-        } else {
-            String::new()
-        };
-        return done(&args.place, &format!("nothing was changed{purge}"));
+        return done(&args.place, "nothing was changed");
     }
-    if args.purge && remembered.is_dir() {
+    if wanted && edited.text != before {
+        file.replace(before.as_deref(), edited.text.as_deref(), clock::now_ms())?;
+        file.forget();
+    }
+    if is_purged {
         purge(&args.place, scope, &remembered, &environment)?;
     }
-    if args.purge && scope != Scope::User {
-        remove_scripts(&args.place, &root)?;
-    }
+    remove_scripts(&args.place, &scripts, &root)?;
     let rest = if remembered.is_dir() { "; --purge also removes what was remembered" } else { "" };
     done(&args.place, &format!("no hook of context-graph is left in {}{rest}", file.path().display()))?;
-    for (path, flag) in elsewhere(&environment, scope) {
-        terminal::complain(&format!(
-            "{} has hooks of context-graph, too: `context-graph uninstall{flag}` takes them out",
-            path.display()
-        ));
+    for (path, other) in elsewhere(&environment, scope) {
+        terminal::complain(&left(&path, other, &format!("uninstall{}", other.flag())));
     }
     if args.place.agent.is_empty() {
         agents::name_the_rest(&environment);
@@ -100,23 +101,58 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Comm
     Ok(())
 }
 
-/// Removes the scripts of `hooks generate-config` that nobody has changed, and their folder if nothing else is in it.
-fn remove_scripts(place: &WhereArgs, root: &Path) -> CommandResult {
-    let folder = root.join(".claude").join("hooks");
+/// What is said about hooks that were left, and how to take them out.
+pub(super) fn left(path: &Path, scope: Scope, command: &str) -> String {
+    let whose = match scope {
+        Scope::Project => "for everybody in this repository ",
+        Scope::User => "for all your projects ",
+        Scope::Local => "",
+    };
+    format!(
+        "{} was left, with hooks of context-graph {whose}in it: `context-graph {command}` takes them out",
+        path.display()
+    )
+}
+
+/// What a purge removes, for the question.
+fn what_goes(scope: Scope, remembered: &Path, environment: &Environment) -> Vec<String> {
+    if scope == Scope::User {
+        return vec![format!("{}, the copies of your settings", remembered.display())];
+    }
+    let ours = environment.config_home.join("context-graph");
+    vec![
+        format!("{} and all that was remembered in it", remembered.display()),
+        format!(
+            "what {} has about this project; your key there, too, if nothing else needs it",
+            ours.display()
+        ),
+    ]
+}
+
+/// The scripts of `hooks generate-config` that nobody has changed.
+fn scripts(root: &Path) -> Result<Vec<PathBuf>, Failure> {
     let binary = crate::commands::binary_path()?;
     let is_ours = |path: &PathBuf| {
         let text = read_regular(path, MAX_SCRIPT).map(String::from_utf8);
         matches!(text, Ok(Ok(text)) if is_verbatim(&text, &[&binary, "context-graph"]))
     };
-    let files = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    for script in files.filter(is_ours) {
-        std::fs::remove_file(&script).map_err(|error| {
+    let files =
+        std::fs::read_dir(root.join(SCRIPTS)).into_iter().flatten().flatten().map(|entry| entry.path());
+    Ok(files.filter(is_ours).collect())
+}
+
+/// Removes scripts of ours, and their folder if nothing else is in it.
+fn remove_scripts(place: &WhereArgs, scripts: &[PathBuf], root: &Path) -> CommandResult {
+    for script in scripts {
+        std::fs::remove_file(script).map_err(|error| {
             Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", script.display()))
         })?;
         done(place, &format!("removed {}", script.display()))?;
     }
-    // Refused while there is anything in it.
-    let _ = std::fs::remove_dir(&folder);
+    if !scripts.is_empty() {
+        // Refused while there is anything in it.
+        let _ = std::fs::remove_dir(root.join(SCRIPTS));
+    }
     Ok(())
 }
 
@@ -124,12 +160,6 @@ fn remove_scripts(place: &WhereArgs, root: &Path) -> CommandResult {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Environment) -> CommandResult {
-    let question = format!("Remove {} and all that was remembered?", remembered.display());
-    if !terminal::agreed(place.yes, &question) {
-        return Err(
-            Failure::usage(format!("{} was left", remembered.display())).with_next_step("--yes says yes")
-        );
-    }
     let failed = |error: std::io::Error| {
         Failure::new(ErrorCode::Storage, format!("cannot remove {}: {error}", remembered.display()))
             .with_next_step("make sure that you can write to it")
@@ -173,11 +203,11 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
 
-/// Other settings with our hooks, and the flag for each.
-pub(super) fn elsewhere(environment: &Environment, here: Scope) -> Vec<(PathBuf, &'static str)> {
+/// Other settings with our hooks.
+pub(super) fn elsewhere(environment: &Environment, here: Scope) -> Vec<(PathBuf, Scope)> {
     let path = |scope| SettingsFile::new(environment, scope).path().to_path_buf();
     // In the home, the project's settings are the user's.
     let is_other = |scope: &Scope| *scope != here && !is_same_file(&path(*scope), &path(here));
     let others = [Scope::Project, Scope::Local, Scope::User].into_iter().filter(is_other);
-    others.filter(|scope| has_ours(environment, *scope)).map(|scope| (path(scope), scope.flag())).collect()
+    others.filter(|scope| has_ours(environment, *scope)).map(|scope| (path(scope), scope)).collect()
 }
