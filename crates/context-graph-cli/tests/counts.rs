@@ -107,7 +107,7 @@ fn all_tell_the_truth(place: &Place, moment: &str) {
     value(place, &["audit", "report", "--html", "page.html", "--force", "--json"]);
     let page = std::fs::read_to_string(place.project().join("page.html")).unwrap();
     let words = words_of(&page);
-    assert!(words.contains("7 calls 2 failed 3 stopped"), "the dashboard, {moment}: {words}");
+    assert!(words.contains("7 calls 2 failed 3 denied"), "the dashboard, {moment}: {words}");
     assert!(words.contains("2 prompts"), "the dashboard, {moment}: {words}");
     let export = place.run(&["audit", "export", "--format", "jsonl"]);
     let exported = export.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

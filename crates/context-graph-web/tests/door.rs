@@ -213,7 +213,7 @@ fn empty_pages_say_what_to_do_and_trouble_is_told() {
         ("/sessions?state=low", 200, "No session fits"),
         ("/calls", 200, "No call fits"),
         ("/calls?since=soon", 400, "`soon` is not a time"),
-        ("/guard", 200, "Nothing was stopped"),
+        ("/guard", 200, "Nothing was denied or asked about"),
         ("/files", 200, "No file was touched"),
         ("/health", 503, "the disk is gone"),
         ("/sessions/none", 404, "no such session"),

@@ -31,9 +31,9 @@ const QUESTIONS: [Question; 17] = [
     ("sessions: list", |records, _, _| {
         records.sessions(&SessionsAsked { limit: 50, ..SessionsAsked::default() }).map(drop)
     }),
-    ("sessions: stopped", |records, _, _| {
+    ("sessions: denied", |records, _, _| {
         records
-            .sessions(&SessionsAsked { state: "stopped".to_owned(), limit: 50, ..SessionsAsked::default() })
+            .sessions(&SessionsAsked { state: "denied".to_owned(), limit: 50, ..SessionsAsked::default() })
             .map(drop)
     }),
     ("sessions: projects", |records, _, _| records.choices().map(drop)),

@@ -105,7 +105,7 @@ pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<P
         "running" => add("s.ended_ms IS NULL AND s.updated_ms > $?", (now_ms - RUNS_FOR_MS).into()),
         "ended" => add("(s.ended_ms IS NOT NULL OR s.updated_ms <= $?)", (now_ms - RUNS_FOR_MS).into()),
         "low" => add("s.continuity < $?", IC_WARNING_THRESHOLD.into()),
-        "stopped" => add("s.stops > $?", 0_i64.into()),
+        "denied" => add("s.stops > $?", 0_i64.into()),
         _ => {}
     }
     if let Some(since_ms) = asked.since_ms {

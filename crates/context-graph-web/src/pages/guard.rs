@@ -1,4 +1,4 @@
-//! What was stopped and asked about, by rule. For one call: why, and what would allow it.
+//! What was denied and asked about, by rule. For one call: why, and what would allow it.
 
 use maud::{Markup, html};
 
@@ -14,12 +14,15 @@ const EXAMPLES: usize = 50;
 const VERDICTS: [&str; 4] = ["deny", "ask", "block", "halt"];
 /// How many days to look back by default.
 const DAYS: i64 = 30;
+const DAY_MS: i64 = 86_400_000;
 
 /// The page.
 pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> Answer<Markup> {
     let back = days(one(pairs, "since")).unwrap_or(DAYS);
-    let since_ms = now_ms - back * 86_400_000;
+    let since_ms = now_ms - back * DAY_MS;
     let rules = records.rules(since_ms)?;
+    // The same count as on the page Now: every call that did not run because somebody said no.
+    let denied: u64 = records.activity(since_ms, back * DAY_MS, 1)?.bins.iter().map(|bin| bin.stops).sum();
     let rule = one(pairs, "rule");
     let asked = Asked {
         verdict: VERDICTS.map(str::to_owned).to_vec(),
@@ -31,10 +34,14 @@ pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i6
     let body = html! {
         (heading(html! { "Guard" }, span_choice(back, rule)))
         div #guard data-live {
-            @if rules.is_empty() {
-                (empty("Nothing was stopped", html! { "In the last " (back) " days every call was let through. "
+            @if denied > 0 {
+                p.muted { b { (counted(denied, "call", "calls")) " denied" } " in this time: by rules, by you or by the agent's own permissions."
+                    @if rules.is_empty() { " No rule had a part in it." } @else { " Below is what rules denied or asked about." } }
+            }
+            @if rules.is_empty() && denied == 0 {
+                (empty("Nothing was denied or asked about", html! { "In the last " (back) " days every call was let through. "
                     code { "context-graph policy explain --command '…'" } " says what would be decided about one." }))
-            } @else {
+            } @else if !rules.is_empty() {
                 div.guard {
                     section.panel aria-label="Rules" { (bars(&rules, rule, back)) }
                     section aria-label="Calls" {
@@ -99,7 +106,7 @@ fn examples(entries: &[EntryLine], now_ms: i64) -> Markup {
     }
 }
 
-/// The page of one stopped call.
+/// The page of one call that was denied or asked about.
 pub(crate) fn explain(records: &dyn Records, id: &str, seq: u64) -> Answer<Markup> {
     let session = records.session(id)?;
     let detail = records.entry(&session.id, seq)?;

@@ -1,4 +1,4 @@
-//! What happens now: running sessions, the day's work, what was stopped, what models were told.
+//! What happens now: running sessions, the day's work, what was denied, what models were told.
 
 use maud::{Markup, html};
 
@@ -51,7 +51,7 @@ pub(crate) fn show(records: &dyn Records, now_ms: i64) -> Answer<Markup> {
     Ok(page(Tab::Now, "Now", body))
 }
 
-/// What was stopped or asked about today, newest first.
+/// What was denied or asked about today, newest first.
 fn stops(records: &dyn Records, now_ms: i64) -> Answer<Vec<EntryLine>> {
     let verdict = ["deny", "ask", "block", "halt"].map(str::to_owned).to_vec();
     let asked = Asked { verdict, since_ms: Some(time::midnight(now_ms)), ..Asked::default() };
@@ -82,7 +82,7 @@ fn card(records: &dyn Records, running: &Running, now_ms: i64) -> Answer<Markup>
                 @if let Some(model) = &line.model { " · " (model.short(40)) }
                 " · " (counted(line.calls, "call", "calls"))
                 @if line.failures > 0 { " · " span.bad { (number(line.failures)) " failed" } }
-                @if line.stops > 0 { " · " span.stop { (number(line.stops)) " stopped" } }
+                @if line.stops > 0 { " · " span.stop { (number(line.stops)) " denied" } }
                 " · " (time::duration(line.duration_ms))
             }
             @if is_drawn { (plot::by_call(&curve, &label)) } @else { p.muted data-soon { "Continuity is being drawn…" } }
@@ -107,7 +107,7 @@ fn day(activity: &Activity) -> Markup {
             h2 { "Last 24 hours" }
             span.muted {
                 (counted(sum(|bin| bin.calls), "call", "calls")) ", " (number(sum(|bin| bin.failures))) " failed, "
-                (number(sum(|bin| bin.stops))) " stopped"
+                (number(sum(|bin| bin.stops))) " denied"
             }
         }
         (plot::activity(activity))
@@ -116,9 +116,9 @@ fn day(activity: &Activity) -> Markup {
 
 fn stopped(stops: &[EntryLine], now_ms: i64) -> Markup {
     html! {
-        section.panel aria-label="Stopped today" {
-            div.section-head { h2 { "Stopped today" } a href="/guard" { "Guard" } }
-            @if stops.is_empty() { p.muted { "Nothing was stopped or asked about today." } }
+        section.panel aria-label="Denied or asked about today" {
+            div.section-head { h2 { "Denied or asked about today" } a href="/guard" { "Guard" } }
+            @if stops.is_empty() { p.muted { "Nothing was denied or asked about today." } }
             @else { ol.entries.tight { @for stop in stops { (row(stop, Place::Anywhere, now_ms)) } } }
         }
     }

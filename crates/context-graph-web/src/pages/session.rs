@@ -75,7 +75,7 @@ pub(crate) fn head(line: &SessionLine, now_ms: i64) -> Markup {
             (figure(continuity(line.continuity, line.level), "continuity"))
             (figure(html! { (number(line.calls)) }, "calls"))
             (figure(html! { (number(line.failures)) }, "failed"))
-            (figure(html! { (number(line.stops)) }, "stopped"))
+            (figure(html! { (number(line.stops)) }, "denied"))
             (figure(html! { (number(line.files)) }, "files"))
             (figure(html! { (number(line.prompts)) }, "prompts"))
             (figure(html! { (time::duration(line.duration_ms)) }, "lasted"))
@@ -100,7 +100,7 @@ pub(crate) fn legend(axis: &Axis) -> Markup {
         ul.legend {
             li.success { "succeeded" }
             li.failure { "failed" }
-            li.denied { "stopped" }
+            li.denied { "denied" }
             li.unanswered { "no answer" }
             li.fall { "continuity fell" }
             @if has("PreCompact") { li.compaction { "compaction" } }

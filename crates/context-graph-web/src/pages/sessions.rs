@@ -77,7 +77,7 @@ fn filters(pairs: &[(String, String)], projects: &[String]) -> Markup {
                     (option("state", "running", "running"))
                     (option("state", "ended", "ended"))
                     (option("state", "low", "low continuity"))
-                    (option("state", "stopped", "with stops"))
+                    (option("state", "denied", "with denials"))
                 }
             }
             label { span { "Since" }
@@ -127,7 +127,7 @@ fn row(line: &SessionLine, now_ms: i64, with_project: bool) -> Markup {
             div.counts {
                 (count(line.calls, "call", "calls", ""))
                 (count(line.failures, "failed", "failed", "bad"))
-                (count(line.stops, "stopped", "stopped", "stop"))
+                (count(line.stops, "denied", "denied", "stop"))
                 (count(line.files, "file", "files", ""))
             }
         }

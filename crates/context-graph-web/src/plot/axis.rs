@@ -189,7 +189,7 @@ fn mark(event: &AxisEvent) -> Option<(&'static str, &'static str)> {
         ("SessionStart", _) if event.subject.raw() != "compact" => Some(("start", "start")),
         ("SessionEnd", _) => Some(("end", "end")),
         ("EventsLost", _) => Some(("lost", "events were lost")),
-        (_, Some("deny" | "block" | "halt")) => Some(("denied", "stopped")),
+        (_, Some("deny" | "block" | "halt")) => Some(("denied", "denied")),
         _ => None,
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn activity(activity: &Activity) -> Markup {
                 @if bin.calls > 0 {
                     g {
                         title { (time::minute(activity.since_ms + at as i64 * activity.step_ms)) ": "
-                            (bin.calls) " calls, " (bin.failures) " failed, " (bin.stops) " stopped" }
+                            (bin.calls) " calls, " (bin.failures) " failed, " (bin.stops) " denied" }
                         rect.all x=(x) width=(width) y=(super::number(HEIGHT - all)) height=(super::number(all)) rx="1.5" {}
                         rect.failure x=(x) width=(width) y=(super::number(HEIGHT - bad)) height=(super::number(bad)) rx="1.5" {}
                         rect.denied x=(x) width=(width) y=(super::number(HEIGHT - bad - stops)) height=(super::number(stops)) rx="1.5" {}

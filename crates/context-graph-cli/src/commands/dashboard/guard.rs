@@ -1,4 +1,4 @@
-//! Why a call was stopped, and what would allow it. Only the built-in guards are asked: a page must not start
+//! Why a call was denied, and what would allow it. Only the built-in guards are asked: a page must not start
 //! a project's commands.
 
 use context_graph_core::audit::{Call, Entry};
@@ -60,7 +60,7 @@ pub(super) fn explain(place: &Place, entry: &Entry) -> Explanation {
     explanation
 }
 
-/// The lines that allow exactly this call. They are tested before they are offered.
+/// The lines that allow what this call does. They are tested before they are offered.
 fn allow(place: &Place, call: &Call, event: &Event, explanation: &mut Explanation) {
     let rules: Vec<String> = explanation.findings.iter().map(|(_, rule, _)| rule.clone()).collect();
     if rules.is_empty() {

@@ -31,7 +31,7 @@ use local::LocalRecords;
 /// It ends after this long without a request.
 const IDLE: Duration = Duration::from_hours(1);
 
-/// Look at sessions, calls and stops in the browser
+/// Look at sessions, calls and denials in the browser
 ///
 /// It listens on this machine's loopback address only, and only the printed address gives access. It only reads, and
 /// ends with Ctrl-C or after an hour without a visitor.

@@ -4,7 +4,7 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::Environment;
 use crate::commands::new_file::NewFile;
@@ -25,10 +25,10 @@ pub(super) fn in_browser(address: &str, environment: &Environment) -> Option<Pat
         new_file.place().map_err(|failure| failure.to_string())
     });
     if let Err(error) = written {
-        terminal::complain(&format!("cannot open a browser ({error}); open the address above"));
+        no_browser("its page", &error);
         return None;
     }
-    let (program, args): (&str, &[&str]) = if cfg!(target_os = "macos") {
+    let (program, args): (&'static str, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
     } else if cfg!(windows) {
         ("rundll32", &["url.dll,FileProtocolHandler"])
@@ -42,8 +42,24 @@ pub(super) fn in_browser(address: &str, environment: &Environment) -> Option<Pat
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    if let Err(error) = started {
-        terminal::complain(&format!("cannot open a browser ({program}: {error}); open the address above"));
+    match started {
+        Ok(child) => watch(program, child),
+        Err(error) => no_browser(program, &error.to_string()),
     }
     Some(path)
+}
+
+/// Says if the program that opens browsers ends without having opened one. It may run as long as the browser does.
+fn watch(program: &'static str, mut child: Child) {
+    std::thread::spawn(move || match child.wait() {
+        Ok(status) if status.success() => {}
+        Ok(status) => no_browser(program, &status.to_string()),
+        Err(error) => no_browser(program, &error.to_string()),
+    });
+}
+
+fn no_browser(program: &str, why: &str) {
+    terminal::complain(&format!(
+        "no browser could be opened ({program}: {why}); open the address above yourself (--no-open does not try)"
+    ));
 }

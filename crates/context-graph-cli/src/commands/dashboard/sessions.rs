@@ -125,7 +125,7 @@ fn fits(line: &SessionLine, opened: &Opened, asked: &SessionsAsked) -> Result<bo
         "running" => line.is_running,
         "ended" => !line.is_running,
         "low" => line.continuity < context_graph_core::gwt::ic_monitor::IC_WARNING_THRESHOLD,
-        "stopped" => line.stops > 0,
+        "denied" => line.stops > 0,
         _ => true,
     };
     let project = asked.project.is_empty() || line.project.raw() == asked.project;
