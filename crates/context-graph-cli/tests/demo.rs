@@ -31,7 +31,7 @@ fn the_story_is_what_the_hooks_answered() {
         "The first request was: \"Fix operator precedence",
         "Files in work, the most present first (* changed): `src/parser/{expression.rs*, token.rs}",
         "Commands in use:",
-        "hooks,",
+        "hooks ran;",
         "context-graph init",
     ] {
         assert!(told.contains(words), "`{words}` is not in {told}");
@@ -111,7 +111,7 @@ fn the_picture_in_the_readme_says_what_the_demo_says() {
     let place = Place::new();
     let run = demo(&place, &["--fast"]);
     // The last lines contain times and the program's path.
-    let told: Vec<&str> = run.stdout.lines().take_while(|line| !line.contains("ms each")).collect();
+    let told: Vec<&str> = run.stdout.lines().take_while(|line| !line.contains("hooks ran")).collect();
     assert!(told.len() > 40, "{run:?}");
     for line in told {
         // The measure depends slightly on the folder's name.

@@ -168,7 +168,7 @@ fn a_healthy_installation_has_no_finding() {
         .map(|it| it["check"].as_str().unwrap())
         .collect();
     for check in [
-        "settings", "hooks", "events", "switches", "binary", "client", "canary", "guard", "cost", "evidence",
+        "settings", "hooks", "events", "switches", "binary", "client", "trial", "guard", "cost", "evidence",
         "policy", "config", "disk", "state",
     ] {
         assert!(checks.contains(&check), "{check} is not among {checks:?}");

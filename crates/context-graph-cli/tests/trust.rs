@@ -185,7 +185,7 @@ fn what_is_trusted_is_in_force_until_a_byte_changes() {
         let answer = bash(&place, "s", "rm -rf /usr");
         assert_eq!(verdict(&answer), "deny", "{file}");
         assert!(
-            is_told(&answer) && answer.to_string().contains("are not those that you trusted"),
+            is_told(&answer) && answer.to_string().contains("changed since you trusted them"),
             "{answer}"
         );
         assert!(!is_told(&bash(&place, "s", "rm -rf /usr")), "told once");
@@ -359,7 +359,7 @@ fn a_script_beside_the_policy_is_trusted_with_it() {
 fn what_we_write_ourselves_is_trusted_and_what_was_there_is_not() {
     let place = Place::new();
     let run = place.run(&["policy", "init"]);
-    assert!(run.stdout.contains("still trusted"), "{run:?}");
+    assert!(run.stdout.contains("it is trusted, so it counts at once"), "{run:?}");
     assert!(!is_told(&start(&place, "s")));
 
     let place = Place::new();

@@ -7,16 +7,15 @@ use context_graph_core::session::Session;
 use serde_json::json;
 
 use super::failure::{CommandResult, Failure};
-use super::hooks::error::ErrorCode;
 use super::session::{ScopeArgs, look_up};
 use crate::config::Config;
 use crate::trust::ProjectFiles;
-use crate::{Environment, explain, table};
+use crate::{Environment, explain, summary, table};
 
 /// Drift and loop status of a session
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConsciousnessCommands {
-    /// One line, from the cache alone
+    /// One line
     Brief(WhichArgs),
     /// The measures and what they mean
     Status(StatusArgs),
@@ -54,44 +53,16 @@ pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) ->
     }
 }
 
-/// Reads only the state file, without the database: fast enough for a prompt or a status line.
+/// One line about the session that `status` and `session status` tell of, too.
 fn brief(args: &WhichArgs, environment: &Environment) -> CommandResult {
-    let environment = environment.in_project(args.scope.place.project.as_deref());
-    // Reading must not create the folder.
-    let is_there = environment.state_place(args.scope.place.db_path.as_deref())?.exists();
-    let newest = if is_there { newest_open(args, &environment)? } else { None };
-    let Some(session) = newest else {
-        return match &args.session_id {
-            Some(id) => Err(Failure::session_not_found(id).with_next_step(
-                "only sessions that have not ended are in the cache; `consciousness status` looks further",
-            )),
-            None if args.scope.place.json => {
-                Err(Failure::new(ErrorCode::SessionNotFound, "no session is open")
-                    .with_next_step("`consciousness status` tells of the newest one"))
-            }
-            None => table::print_lines(["no session is open"]),
-        };
+    let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
+        return Ok(());
     };
+    let session = shelf.view(&id)?.session;
     if args.scope.place.json {
         return table::print_json(&measures(&session));
     }
     table::print_lines([line(&session)])
-}
-
-/// The session in the cache that was written last, of those asked for.
-fn newest_open(args: &WhichArgs, environment: &Environment) -> Result<Option<Session>, Failure> {
-    let sessions = environment.sessions(args.scope.place.db_path.as_deref())?;
-    let mut newest: Option<Session> = None;
-    for (id, _) in sessions.folder().live_sessions()? {
-        let wanted = args.session_id.as_ref().is_none_or(|wanted| id.starts_with(wanted.as_str()));
-        if wanted
-            && let Some(session) = sessions.peek(&id)?
-            && newest.as_ref().is_none_or(|other| session.state.updated_ms > other.state.updated_ms)
-        {
-            newest = Some(session);
-        }
-    }
-    Ok(newest)
 }
 
 fn status(StatusArgs { which: args, all }: &StatusArgs, environment: &Environment) -> CommandResult {
@@ -191,12 +162,15 @@ fn measures(session: &Session) -> serde_json::Value {
 
 fn line(session: &Session) -> String {
     let state = ConsciousnessState::from_snapshot(&session.snapshot);
+    let (title, ic) = (session.title(), session.classification());
+    let title = if title.is_empty() { String::new() } else { format!(" \u{201c}{title}\u{201d}") };
     format!(
-        "continuity {:.2} ({}), integration {:.2}, {} ({})",
-        session.snapshot.last_ic,
-        session.classification().level,
+        "{}{title} ({}): continuity {:.2} ({}), integration {:.2}, Johari quadrant {}",
+        summary::short_id(&session.snapshot.session_id),
+        session.state.lifecycle,
+        ic.value,
+        ic.level,
         state.integration,
         state.johari_quadrant,
-        session.state.lifecycle,
     )
 }

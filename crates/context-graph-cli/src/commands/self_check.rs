@@ -39,7 +39,12 @@ pub(crate) fn run(args: &SelfCheckArgs, environment: &Environment) -> CommandRes
     if args.json {
         table::print_json(&json!({"ok": ok, "version": standing::OWN, "parts": parts}))?;
     } else {
-        let ending = if ok { "All parts fit together." } else { "Action is needed." };
+        let is_whole = parts.iter().all(|part| part.name != "client" || part.version.is_some());
+        let ending = match (ok, is_whole) {
+            (true, true) => "All parts fit together.",
+            (true, false) => "The parts that were found fit together.",
+            (false, _) => "Action is needed.",
+        };
         table::print_lines(parts.iter().flat_map(lines).chain([String::new(), ending.to_owned()]))?;
     }
     if ok { Ok(()) } else { Err(Failure::said(ErrorCode::Validation)) }

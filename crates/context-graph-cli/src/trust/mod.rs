@@ -17,12 +17,11 @@ pub(crate) fn words(standing: Standing) -> Option<&'static str> {
     match standing {
         Standing::Nothing | Standing::Trusted => None,
         Standing::Untrusted => Some(
-            "you have not trusted the files in this project's .context-graph: they can only tighten, and no command of \
-             theirs is run. `context-graph trust` shows what they would do, and asks",
+            "you have not trusted this project's rules (.context-graph), so they can only tighten: `context-graph trust`",
         ),
         Standing::Changed => Some(
-            "the files in this project's .context-graph are not those that you trusted: they can only tighten, and no \
-             command of theirs is run. `context-graph trust` shows what they would do, and asks",
+            "this project's rules (.context-graph) changed since you trusted them, so they can only tighten: \
+             `context-graph trust`",
         ),
     }
 }
@@ -36,7 +35,7 @@ pub(crate) fn keep(before: Standing, environment: &crate::Environment) -> Option
     }
     let (store, place) = (TrustStore::of(environment), files.place()?);
     match files.digest().map(|digest| store.remember(&place, digest, crate::clock::now_ms())) {
-        Some(Ok(())) => Some("still trusted".to_owned()),
+        Some(Ok(())) => Some("it is trusted, so it counts at once".to_owned()),
         Some(Err(problem)) => Some(format!("not trusted: {problem}; `context-graph trust` tries again")),
         None => words(files.standing()).map(str::to_owned),
     }

@@ -6,22 +6,37 @@ use crate::common::Place;
 use crate::{end, event, events_of, prompt, show, start, status};
 
 #[test]
-fn the_brief_reads_the_cache_alone() {
+fn the_brief_names_the_session_that_status_tells_of() {
     let place = Place::new();
-    start(&place, "s", "startup");
-    let data = place.project().join(".context-graph/data");
-    std::fs::remove_dir(&data).expect("a start alone needs none");
-    std::fs::write(&data, "this is no database").unwrap();
-    let brief = place.run(&["consciousness", "brief"]);
-    assert!(brief.code == 0 && brief.stdout.starts_with("continuity 1.00"), "{brief:?}");
+    for id in ["older", "newer"] {
+        start(&place, id, "startup");
+    }
+    let agree = |id: &str| {
+        let brief = place.run(&["consciousness", "brief"]);
+        assert!(
+            brief.code == 0
+                && brief.stdout.starts_with(&format!("{id} "))
+                && brief.stdout.contains("continuity 1.00"),
+            "{brief:?}"
+        );
+        for verb in [&["session", "status", "--json"][..], &["consciousness", "brief", "--json"]] {
+            assert_eq!(place.run(verb).json()["session_id"], id, "{verb:?}");
+        }
+        let status = place.run(&["consciousness", "status"]).stdout;
+        assert!(status.starts_with(&format!("session            {id}")), "{status}");
+    };
+    agree("newer");
+    // An end changes nothing: the older one is still open, and still the older one.
+    end(&place, "newer");
+    agree("newer");
 }
 
 #[test]
 fn status_and_inject_speak_of_the_newest_session() {
     let place = Place::new();
-    assert_eq!(place.run(&["consciousness", "brief"]).stdout, "no session is open\n");
     assert!(place.run(&["session", "status"]).stdout.starts_with("this project has no sessions yet: "));
     for look in [
+        ["consciousness", "brief"],
         ["consciousness", "status"],
         ["consciousness", "explain"],
         ["audit", "trace"],

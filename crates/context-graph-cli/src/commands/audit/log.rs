@@ -35,7 +35,8 @@ pub(crate) struct LogArgs {
     #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
     limit: usize,
 
-    /// All of them, with the records of batches and dreams that are otherwise left out
+    /// All of them, with the records that are otherwise left out: batches, which repeat their calls, and what the
+    /// session noted for itself
     #[arg(long, conflicts_with = "limit")]
     all: bool,
 
@@ -51,6 +52,7 @@ const MOST_COUNTED: usize = 10_000;
 
 pub(super) fn run(args: &LogArgs, environment: &Environment) -> CommandResult {
     let as_json = args.scope.place.json;
+    args.asked.check()?;
     let shelves = match args.scope.open(environment) {
         Err(failure) if failure.is_nothing_there() && !args.follow => {
             return if as_json {
@@ -62,8 +64,8 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> CommandResult {
         shelves => shelves?,
     };
     let mut asked = args.asked.understand_in(&shelves)?;
-    if args.asked.event.is_empty() && !args.all && !as_json {
-        // A batch only repeats what its calls already show.
+    if args.asked.event.is_empty() && !args.all {
+        // A batch only repeats what its calls already show. Programs get the same entries as people.
         for asked in &mut asked {
             asked.without_events.extend(["PostToolBatch", DREAM_EVENT].map(str::to_owned));
         }

@@ -11,16 +11,22 @@ use serde_json::{Map, Value};
 use super::export::Row;
 use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::session::{ScopeArgs, Shelves};
+use crate::suggest::nearest;
 use crate::visible_json::visible;
 use crate::{Environment, table};
 
 /// Ask the store in SQL, read-only
 ///
-/// The views `v_sessions`, `v_calls` and `v_decisions` stay as they are from version to version; docs/store.md has
-/// their columns. What an open session did since its last turn is not stored yet. With `--all-projects` each project is asked
+/// The views `v_sessions`, `v_calls` and `v_decisions` stay as they are from version to version. What an open session did since its last turn is not stored yet. With `--all-projects` each project is asked
 /// by itself, and its rows begin with its folder.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(after_help = "Views and their columns; times are milliseconds since 1970, UTC:\n  \
+    v_sessions: session_id, project, cwd, model, lifecycle, started_ms, updated_ms, ended_ms, end_reason, duration_ms, \
+    end_status, previous_id, transcript_path, prompts, calls, failures, continuity, records\n  \
+    v_calls: session_id, project, seq, at_ms, ended_ms, tool_use_id, tool, mcp_server, agent_id, agent_type, prompt_id, \
+    permission_mode, subject, verdict, outcome, evidence, duration_ms, between_ms, took_ms, permission_asked, deferrals, error, path\n  \
+    v_decisions: session_id, project, seq, at_ms, event, verdict, rule, reason, counted, tool, tool_use_id, subject, outcome\n\n\
+    Examples:\n  \
     context-graph audit sql \"SELECT tool, count(*) FROM v_calls GROUP BY tool ORDER BY 2 DESC\"\n  \
     context-graph audit sql --format csv \"SELECT * FROM v_calls WHERE outcome = 'failure'\" > failures.csv\n  \
     context-graph audit sql \"SELECT rule, count(*) FROM v_decisions WHERE verdict = 'deny' GROUP BY rule\" --json")]
@@ -132,7 +138,7 @@ fn ask(
     for shelf in &mut shelves.0 {
         let project = shelf.sessions.project();
         let Some(store) = shelf.store.as_mut().filter(|_| !is_over) else { continue };
-        store.ask(query, at_most, &mut |answer| {
+        let asked = store.ask(query, at_most, &mut |answer| {
             let answer = match answer {
                 Answer::Columns(_) if !std::mem::replace(&mut is_first, false) => {
                     return ControlFlow::Continue(());
@@ -149,9 +155,30 @@ fn ask(
             let next = told(answer);
             is_over = next.is_break();
             next
-        })?;
+        });
+        asked.map_err(|error| with_names(&error.to_string(), error.into()))?;
     }
     Ok(())
+}
+
+/// The views that stay as they are.
+const VIEWS: [&str; 3] = ["v_calls", "v_sessions", "v_decisions"];
+
+/// The failure with what can be asked for, where a name does not exist.
+fn with_names(said: &str, failure: Failure) -> Failure {
+    let wrong = |what: &str| {
+        said.split_once(what).map(|(_, name)| name.split_whitespace().next().unwrap_or_default())
+    };
+    let listed = "`context-graph audit sql --help` lists their columns";
+    if let Some(table) = wrong("no such table: ") {
+        let perhaps = nearest(table, VIEWS).or_else(|| nearest(&format!("v_{table}"), VIEWS));
+        let perhaps = perhaps.map(|view| format!("perhaps `{view}`? ")).unwrap_or_default();
+        return failure.with_next_step(format!("{perhaps}The views are {}; {listed}", VIEWS.join(", ")));
+    }
+    if wrong("no such column: ").is_some() {
+        return failure.with_next_step(format!("the views are {}; {listed}", VIEWS.join(", ")));
+    }
+    failure
 }
 
 fn text(cell: &Cell) -> String {

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &DemoArgs) -> CommandResult {
         Some(runner) => format!("{} && {PORTABLE} init", runner.install),
         None => format!("{typed} init"),
     };
-    story.ending(stage.costs(), &next);
+    story.ending(stage.hooks(), stage.guard(), &next);
     if args.keep {
         story.kept(stage.project(), &typed);
         scratch.keep();

@@ -24,7 +24,9 @@ pub(super) struct Stage<'a> {
     program: &'a str,
     project: PathBuf,
     home: PathBuf,
-    costs: Costs,
+    /// What the hook before a tool call takes: one kind of event, so that its runs can be compared.
+    guard: Costs,
+    hooks: usize,
     calls: usize,
 }
 
@@ -40,7 +42,7 @@ impl<'a> Stage<'a> {
         let state = project.join(STATE_FOLDER);
         let noted = std::fs::create_dir(&state).and_then(|()| paths::touch(&state.join(UPKEEP_STAMP)));
         noted.map_err(|error| failed(&format!("{}: {error}", state.display())))?;
-        Ok(Self { program, project, home, costs: Costs::default(), calls: 0 })
+        Ok(Self { program, project, home, guard: Costs::default(), hooks: 0, calls: 0 })
     }
 
     pub(super) fn project(&self) -> &Path {
@@ -63,7 +65,10 @@ impl<'a> Stage<'a> {
             event.extend(own);
         }
         let reply = self.start(event.to_string().as_bytes());
-        self.costs.took(reply.took);
+        self.hooks += 1;
+        if name == "PreToolUse" {
+            self.guard.took(reply.took);
+        }
         if !reply.succeeded() {
             let why = match &reply.end {
                 End::Exited(_) => reply.stderr.trim(),
@@ -88,8 +93,13 @@ impl<'a> Stage<'a> {
         process::ask(command, event, PATIENCE)
     }
 
-    pub(super) fn costs(&self) -> &Costs {
-        &self.costs
+    /// How many hooks have run.
+    pub(super) fn hooks(&self) -> usize {
+        self.hooks
+    }
+
+    pub(super) fn guard(&self) -> &Costs {
+        &self.guard
     }
 }
 

@@ -144,14 +144,11 @@ impl Story {
         }
     }
 
-    pub(super) fn ending(&mut self, costs: &Costs, next: &str) {
+    pub(super) fn ending(&mut self, hooks: usize, guard: &Costs, next: &str) {
         self.pause(SCENE);
         self.line(&[]);
-        let hooks = counted(costs.runs(), "hook", "hooks");
-        self.line(&[(Tone::Plain, &format!("{hooks}, {}.", costs.told()))]);
-        if let Some(caution) = costs.caution() {
-            self.line(&[(Tone::Plain, &format!("({caution})"))]);
-        }
+        let hooks = counted(hooks, "hook", "hooks");
+        self.line(&[(Tone::Plain, &format!("{hooks} ran; before a call: {}.", guard.told()))]);
         self.line(&[(Tone::Plain, "In your own project:")]);
         self.line(&[(Tone::Strong, next)]);
     }

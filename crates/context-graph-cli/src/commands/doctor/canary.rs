@@ -22,7 +22,7 @@ use crate::process::{self, End, Reply};
 use crate::scratch::Scratch;
 use crate::summary::counted;
 
-const CHECK: &str = "canary";
+const CHECK: &str = "trial";
 /// How often the cost is measured.
 const ROUNDS: usize = 15;
 /// The longest wait of a tool call for its guard that is not reported: half of the budget.
@@ -225,8 +225,7 @@ fn wait(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding> {
     for _ in 0..ROUNDS {
         costs.took(ask(patient, guard, &event, folder).ok()?.took);
     }
-    let caution = costs.caution().map(|caution| format!("; {caution}")).unwrap_or_default();
-    let what = format!("a tool call waits for its guard {}, {ROUNDS} runs{caution}", costs.told());
+    let what = format!("a tool call waits for its guard {}, in {ROUNDS} runs", costs.told());
     Some(if costs.median()? > SLOW {
         Finding::warning(
             "cost",

@@ -87,7 +87,11 @@ fn program() -> Part {
 
 fn client(patient: &Patient) -> Part {
     let Some(client) = &patient.client else {
-        return Part::new("client", None, None).with_note("Claude Code was not found");
+        return Part::new("client", None, None)
+            .with_note("Claude Code was not found, neither on the PATH nor where its installer puts it")
+            .with_next_step(
+                "install it, or put `claude` on the PATH; with other agents only it is not needed",
+            );
     };
     let part = Part::new("client", Some(words(client.version)), Some(client.program.clone()));
     if client.version > NEWEST_KNOWN_CLIENT {

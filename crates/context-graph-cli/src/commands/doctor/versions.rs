@@ -20,11 +20,7 @@ const MAX_KNOWN: u64 = 256 << 20;
 /// Compares the client's version with the newest one that this program knows.
 pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let Some(client) = &patient.client else {
-        let known = words(NEWEST_KNOWN_CLIENT);
-        return vec![Finding::ok(
-            CHECK,
-            format!("no client was found on the PATH; it is taken to be {known}"),
-        )];
+        return vec![missing(patient)];
     };
     let (version, program) = (words(client.version), client.program.display());
     let exec = patient.ours().into_iter().find(|hook| hook.entry.get("args").is_some());
@@ -64,6 +60,22 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         ),
         _ => Finding::ok(CHECK, format!("client {version}")),
     }]
+}
+
+/// Claude Code is not here. That matters where its settings have hooks of ours; those of other agents need none.
+fn missing(patient: &Patient) -> Finding {
+    let known = words(NEWEST_KNOWN_CLIENT);
+    let what = format!(
+        "Claude Code was not found, neither on the PATH nor where its installer puts it; it is taken to be {known}"
+    );
+    if patient.ours().is_empty() {
+        return Finding::ok(CHECK, what);
+    }
+    Finding::warning(
+        CHECK,
+        what,
+        "install Claude Code, or put `claude` on the PATH; an editor that brings its own runs these hooks all the same",
+    )
 }
 
 /// An interactive client runs no hooks in a folder that is not trusted.

@@ -60,6 +60,8 @@ pub(crate) struct HookContext<'a> {
     handed_on: RefCell<Option<File>>,
     /// Whether a session has ended.
     ended: Cell<bool>,
+    /// How long the payload took to arrive.
+    arriving: Cell<Duration>,
 }
 
 impl<'a> HookContext<'a> {
@@ -79,6 +81,7 @@ impl<'a> HookContext<'a> {
             prepared: Cell::default(),
             handed_on: RefCell::default(),
             ended: Cell::default(),
+            arriving: Cell::default(),
         }
     }
 
@@ -260,9 +263,19 @@ impl<'a> HookContext<'a> {
         }
     }
 
-    /// How long the hook has taken so far, without the time of the gates.
+    /// How long the hook has taken so far, without the time of the gates and of whoever sent the payload.
     pub(super) fn took_us(&self, waited: Duration) -> u32 {
-        u32::try_from(self.started.elapsed().saturating_sub(waited).as_micros()).unwrap_or(u32::MAX)
+        u32::try_from(self.own_start().elapsed().saturating_sub(waited).as_micros()).unwrap_or(u32::MAX)
+    }
+
+    /// Notes how long the payload took to arrive.
+    pub(super) fn note_arrival(&self, took: Duration) {
+        self.arriving.set(took);
+    }
+
+    /// From when on time is ours: the start of the process, later by what the payload took to arrive.
+    pub(super) fn own_start(&self) -> Instant {
+        self.started + self.arriving.get()
     }
 
     /// Keeps the event for the actions that it starts.

@@ -1,6 +1,8 @@
 //! Reads the event from stdin or flags, with the options of the command line. Each subcommand has a file for
 //! how its flags and stdin are combined.
 
+use std::time::Instant;
+
 use context_graph_events::envelope::HookInput;
 
 use super::args::HookCommand;
@@ -70,7 +72,10 @@ pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<O
             suspect::call(context, bytes, known);
         }
     };
-    let Some(bytes) = input::read_stdin(context.args.stdin, arrived)? else { return Ok(None) };
+    let asked = Instant::now();
+    let read = input::read_stdin(context.args.stdin, arrived);
+    context.note_arrival(asked.elapsed());
+    let Some(bytes) = read? else { return Ok(None) };
     context.timings.passed("read");
     let incoming =
         input::decode_for(&bytes, |caller, known| context.met(caller, known)).inspect_err(|_| {

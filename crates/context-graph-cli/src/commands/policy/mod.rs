@@ -21,7 +21,7 @@ use super::project_folder;
 use crate::rules;
 use crate::{Environment, terminal, trust};
 
-/// Rules that allow, ask about or block tool calls
+/// Rules that allow, ask about or deny tool calls
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommands {
     /// List the guards and rules, and which are in force

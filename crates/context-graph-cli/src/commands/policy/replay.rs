@@ -24,7 +24,7 @@ pub(crate) struct ReplayArgs {
     /// ~/.codex/sessions, ~/.gemini/tmp/*/chats]
     transcripts: Vec<PathBuf>,
 
-    /// List at most this many of the stopped calls
+    /// List at most this many of the calls that would have been denied or asked about
     #[arg(long, default_value_t = 50, value_name = "N")]
     limit: usize,
 }
@@ -103,7 +103,7 @@ pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> CommandResult
         }));
     }
     let mut lines = vec![format!(
-        "{} of {} would have been stopped; {} of these ran without an error",
+        "{} of {} would have been denied or asked about; {} of these ran without an error",
         judge.stopped.len(),
         counted(judge.calls, "call", "calls"),
         judge.ran_well

@@ -61,7 +61,7 @@ pub(super) fn print(tally: &Tally, labels: &BTreeMap<String, Label>) -> failure:
             labels.get(&slow.session_id).map(|label| label.title.clone()).unwrap_or_default(),
         ]
     });
-    table::print_dropping(&["took", "entry", "call", "session"], &["session", "took"], "", rows)?;
+    table::print_dropping(&["took", "entry", "call", "session"], &["session"], "", rows)?;
     if !tally.edited.is_empty() {
         section("most edited files")?;
         table::print(&["edits", "file"], counted(&tally.edited))?;
