@@ -87,7 +87,7 @@ fn on_a_machine_without_the_program() {
     lab.ours(&["init", "--yes", "--shared"]);
     lab.prompt("go", &["--allowedTools", "Bash(*)"]).assert_clean();
     assert!(lab.has("ran.txt"), "work goes on");
-    lab.ours(&["uninstall", "--yes"]);
+    lab.ours(&["uninstall", "--shared", "--yes"]);
     lab.ours(&["init", "--yes", "--shared", "--require"]);
     std::fs::remove_file(lab.project().join("ran.txt")).unwrap();
     lab.play(call());

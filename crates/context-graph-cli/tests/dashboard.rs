@@ -126,6 +126,53 @@ fn every_page_tells_what_is_on_record() {
 }
 
 #[test]
+fn denied_calls_are_counted_alike_on_every_page() {
+    let place = Place::without_upkeep();
+    // One was denied by a rule, one by the user in a session of the past, about which no rule of ours was asked.
+    play(&place);
+    let newest: Value = serde_json::from_str(&place.run(&["session", "status", "--json"]).stdout).unwrap();
+    let newest_ms = newest["updated_ms"].as_i64().unwrap();
+    let at = |minutes: i64| {
+        chrono::DateTime::from_timestamp_millis(newest_ms - minutes * 60_000).unwrap().to_rfc3339()
+    };
+    let line = |minutes, kind: &str, content: Value| {
+        json!({"type": kind, "sessionId": "0198c1de-0000-7000-8000-000000000001", "cwd": place.project(), "timestamp": at(minutes),
+            "message": {"role": kind, "content": content}})
+        .to_string()
+    };
+    let lines = [
+        line(9, "user", json!("push it")),
+        line(
+            8,
+            "assistant",
+            json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "git push"}}]),
+        ),
+        line(
+            7,
+            "user",
+            json!([{"type": "tool_result", "tool_use_id": "t1", "is_error": true,
+            "content": "The user doesn't want to proceed with this tool use."}]),
+        ),
+    ];
+    let folder = place.home().join(".claude/projects/some");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("0198c1de-0000-7000-8000-000000000001.jsonl"), lines.join("\n")).unwrap();
+    let imported = place.run(&["import"]);
+    assert_eq!(imported.code, 0, "{imported:?}");
+    let stats: Value = serde_json::from_str(&place.run(&["audit", "stats", "--json"]).stdout).unwrap();
+    assert_eq!(stats["outcomes"]["denied"], 2, "{stats}");
+    let dashboard = Dashboard::open(&place, &[]);
+    let words = |path: &str| {
+        let page = dashboard.page(path);
+        let parts = page.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text);
+        parts.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    };
+    let (now, guard) = (words("/"), words("/guard?since=1d"));
+    assert!(now.contains("0 failed, 2 denied"), "{now}");
+    assert!(guard.contains("2 calls denied"), "{guard}");
+}
+
+#[test]
 fn what_happens_while_it_is_open_is_on_the_next_page() {
     let place = Place::without_upkeep();
     let dashboard = Dashboard::open(&place, &[]);

@@ -46,7 +46,7 @@ fn every_mistake_on_the_command_line_is_told_in_one_style() {
         (&["config", "set"], "are missing", "`context-graph config show`"),
         (&["audit", "sql"], "`<QUERY>` is missing", "lists the views"),
         (&["init", "--shared", "--user"], "`--shared` and `--user` cannot be given together", "leave one"),
-        (&["policy"], "`policy` needs a verb", "`context-graph policy --help` lists them"),
+        (&["policy"], "`policy` needs a verb", "one of those above"),
     ] {
         let run = place.run(words);
         let told = run.stderr.lines().last().unwrap_or_default();
@@ -117,6 +117,11 @@ fn a_question_in_sql_about_something_that_is_not_there_is_answered_with_what_is(
     let place = Place::without_upkeep();
     sent(&place, "s", "SessionStart", json!({"source": "startup"}));
     sent(&place, "s", "SessionEnd", json!({"reason": "other"}));
+    // An open session alone is not "no session".
+    let open = Place::without_upkeep();
+    sent(&open, "s", "UserPromptSubmit", json!({"prompt": "hello"}));
+    let early = open.run(&["audit", "sql", "SELECT 1"]);
+    assert!(early.code == 1 && early.stderr.contains("`context-graph audit log`"), "{early:?}");
     let wrong = place.run(&["audit", "sql", "SELECT * FROM call"]);
     assert!(wrong.code == 1 && wrong.stderr.contains("perhaps `v_calls`?"), "{wrong:?}");
     let wrong = place.run(&["audit", "sql", "SELECT result FROM v_calls"]);

@@ -32,6 +32,7 @@ pub(super) fn report(error: &clap::Error, args: &[OsString], started: Instant) -
     let as_json = asks_for_json(args);
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !as_json {
         terminal::note(&format!("{}\n", error.render().to_string().trim_end()));
+        return Failure::usage(message).with_next_step("one of those above").report(false);
     }
     Failure::usage(message).with_next_step(next_step(error, &words, &verb)).report(as_json)
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::export::Row;
 use crate::commands::failure::{CommandResult, Failure};
+use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{ScopeArgs, Shelves};
 use crate::suggest::nearest;
 use crate::visible_json::visible;
@@ -63,7 +64,7 @@ const MAX_TABLE_BYTES: usize = 16 << 20;
 pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
     let mut shelves = args.scope.open(environment)?;
     if shelves.iter().all(|shelf| shelf.store.is_none()) {
-        return Err(Failure::no_sessions());
+        return Err(nothing_stored(&shelves)?);
     }
     let at_most = Duration::from_secs(args.timeout);
     let format = if args.scope.place.json { Format::Json } else { args.format };
@@ -124,6 +125,18 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
     }
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
     table::print(&heading, rows)
+}
+
+/// Why there is no store: no session, or only such as have not finished a turn.
+fn nothing_stored(shelves: &Shelves) -> Result<Failure, Failure> {
+    for shelf in shelves.iter() {
+        if !shelf.sessions.folder().live_sessions()?.is_empty() {
+            return Ok(Failure::new(ErrorCode::SessionNotFound, "nothing is stored yet").with_next_step(
+                "a session is stored when its turn ends; `context-graph audit log` shows it before",
+            ));
+        }
+    }
+    Ok(Failure::no_sessions())
 }
 
 /// Asks each project. Of several, rows begin with the project's folder, under the heading of the first.

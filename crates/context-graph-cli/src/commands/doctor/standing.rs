@@ -90,7 +90,7 @@ fn client(patient: &Patient) -> Part {
         return Part::new("client", None, None)
             .with_note("Claude Code was not found, neither on the PATH nor where its installer puts it")
             .with_next_step(
-                "install it, or put `claude` on the PATH; with other agents only it is not needed",
+                "install it, or put `claude` on the PATH; whoever only uses other agents does not need it",
             );
     };
     let part = Part::new("client", Some(words(client.version)), Some(client.program.clone()));

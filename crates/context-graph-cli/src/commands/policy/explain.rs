@@ -9,7 +9,7 @@ use context_graph_events::claude_code::{CommonEventData, PreToolUsePayload};
 use context_graph_events::{DecodeError, Event, decode};
 use context_graph_policy::effects::{Access, Cargo, Disclosure, Privilege, Unknown};
 use context_graph_policy::rules::RulesDecision;
-use context_graph_policy::{Decision, Effects};
+use context_graph_policy::{Decision, Effects, guards};
 use serde_json::{Map, Value, json};
 
 use super::PlaceArgs;
@@ -122,10 +122,23 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> CommandResul
     let none = format!("not denied; {title}'s own permissions apply");
     let verdict = decision.verdict().verb().map_or(none.as_str(), |verb| verb.as_str());
     lines.push(format!("verdict: {verdict} (decided in {} µs)", took.as_micros()));
+    lines.extend(args.command.as_deref().and_then(|command| way_out(command, &decision)));
     if let (Some(reply), Some(caller)) = (&reply, &caller) {
         lines.extend(answered(caller, reply));
     }
     table::print_lines(lines)
+}
+
+/// What to type if a command is to be allowed that only built-in rules deny or ask about.
+fn way_out(command: &str, decision: &Decision) -> Option<String> {
+    let rules: Vec<&str> = decision.findings().map(|finding| finding.rule.as_str()).collect();
+    // The model is not shown the way out, as in a refusal.
+    if rules.is_empty() || Environment::is_run_by_an_agent() || rules.iter().any(|rule| !guards::exists(rule))
+    {
+        return None;
+    }
+    let command = command.replace('\'', r"'\''");
+    Some(format!("to allow it: `context-graph policy allow {} --command '{command}'`", rules.join(" ")))
 }
 
 /// What an agent receives, as lines.
