@@ -144,6 +144,12 @@ fn rows_that_are_missing_or_too_much_are_found() {
         "UPDATE blocks SET session = 9 WHERE session = 2",
         "UPDATE blocks SET first_seq = 2 WHERE session = 2",
         "UPDATE meta SET value = '9' WHERE name = 'last_session'",
+        "UPDATE meta SET value = '0' WHERE name = 'last_session'",
+        "UPDATE meta SET value = 'word' WHERE name = 'last_session'",
+        "DELETE FROM meta WHERE name = 'last_session'",
+        "DELETE FROM states WHERE session = 2",
+        "DELETE FROM states",
+        "UPDATE states SET snapshot = NULL WHERE session = 2",
     ] {
         assert!(found(change) > 0, "{change}");
     }

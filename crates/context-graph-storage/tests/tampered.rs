@@ -182,3 +182,56 @@ fn what_a_forgotten_session_left_in_others_is_no_break() {
     rebuild(&place);
     assert_eq!(found(&place), None);
 }
+
+#[test]
+fn states_and_the_counter_of_sessions_are_held_against_the_records_and_made_anew_from_them() {
+    for (change, told) in [
+        ("DELETE FROM states WHERE session = 2", "snapshot is gone"),
+        ("DELETE FROM states", "snapshot is gone"),
+        ("UPDATE states SET snapshot = NULL WHERE session = 2", "snapshot is gone"),
+        ("UPDATE states SET state = NULL WHERE session = 2", "state is gone"),
+        ("UPDATE states SET state = zeroblob(99) WHERE session = 2", "state is not as it was written"),
+        ("UPDATE meta SET value = '0' WHERE name = 'last_session'", "number of the last session"),
+        ("DELETE FROM meta WHERE name = 'last_session'", "number of the last session"),
+    ] {
+        let place = filled();
+        tamper(&place, change);
+        let first = found(&place).unwrap_or_else(|| panic!("nobody noticed: {change}"));
+        assert!(
+            first.what.contains(told) && first.what.contains("maintain --rebuild"),
+            "{change}: {first:?}"
+        );
+        rebuild(&place);
+        assert_eq!(found(&place), None, "{change}");
+        let store = place.store();
+        let (snapshot, state) = store.snapshot_and_state("one").unwrap().unwrap();
+        assert_eq!((snapshot.session_id.as_str(), state.is_some()), ("one", true), "{change}");
+    }
+}
+
+#[test]
+fn sessions_are_stored_whatever_the_counter_was_changed_to() {
+    for value in ["0", "1", "word", "", "-7", "9223372036854775807", "99999999999999999999"] {
+        let place = filled();
+        tamper(&place, &format!("UPDATE meta SET value = '{value}' WHERE name = 'last_session'"));
+        let store = place.store();
+        put(&store, "three");
+        put(&store, "four");
+        assert_eq!(
+            (store.ordinal("three").unwrap(), store.ordinal("four").unwrap()),
+            (Some(4), Some(5)),
+            "{value}"
+        );
+        assert_eq!(store.verify_chains(&mut |_| {}).unwrap().first_break, None, "{value}");
+    }
+    let place = filled();
+    place.store().forget("two", 1, Why::Forgotten).unwrap();
+    tamper(&place, "UPDATE meta SET value = '0' WHERE name = 'last_session'");
+    let store = place.store();
+    put(&store, "three");
+    assert_eq!(
+        store.ordinal("three").unwrap(),
+        Some(4),
+        "the number of a forgotten session is not given again"
+    );
+}

@@ -119,7 +119,7 @@ pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session,
 }
 
 /// A session from its records alone.
-fn told_again(store: &Store, entry: &SessionEntry) -> Result<Session> {
+pub(crate) fn told_again(store: &Store, entry: &SessionEntry) -> Result<Session> {
     let project = entry.project.clone().unwrap_or_default();
     let mut session: Option<Session> = None;
     store.visit_log(&entry.session_id, 1, &mut |record| {

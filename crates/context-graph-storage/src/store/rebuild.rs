@@ -4,15 +4,15 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::chain::Chain;
-use super::ledger::{Ledger, is_ours, select};
+use super::ledger::{Ledger, find, is_ours, select};
 use super::rows::Records;
 use super::sessions::{SNAPSHOT, STATE};
 use super::telling::TABLES;
-use super::{About, Store, StoreOptions, log, rows, schema, words};
+use super::{About, FoldBatch, Store, StoreOptions, log, rows, schema, words, write};
 use crate::codec;
 use crate::error::Result;
 use crate::seal::Seal;
-use crate::sessions::decode_session;
+use crate::sessions::{decode_session, encode_session, told_again};
 
 /// The result of rebuilding rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,10 +65,66 @@ impl Store {
                 rebuilt.strays += begun.execute(&asked, [])? as u64;
             }
             words::begin_anew(&begun)?;
+            // A lost counter: what it should be is at least the highest number there is.
+            write::set_last_number(&begun, store.last_number_due()?)?;
             begun.commit()
         })?;
+        store.restore_states()?;
         Ok(rebuilt)
     }
+
+    fn last_number_due(&self) -> rusqlite::Result<i64> {
+        let counted = write::counted(&self.connection, write::LAST_SESSION)?;
+        Ok(counted.max(write::last_number(&self.connection)?))
+    }
+
+    /// Makes the snapshots and states again that are gone or were changed, from the records.
+    fn restore_states(&self) -> Result<()> {
+        let ids: Vec<String> = self.settle(|store| {
+            let mut statement = store.connection.prepare(&select("ORDER BY number"))?;
+            let mut rows = statement.query([])?;
+            let mut lost = Vec::new();
+            while let Some(row) = rows.next()? {
+                if is_ours(&store.seal, row)?
+                    && !has_state(&store.connection, &store.seal, &Ledger::read(row)?)?
+                {
+                    lost.push(row.get(1)?);
+                }
+            }
+            Ok(lost)
+        })?;
+        for id in ids {
+            let Some(entry) = self.session(&id)? else { continue };
+            let session = told_again(self, &entry)?;
+            let snapshot = session.snapshot.clone();
+            let state = Some(encode_session(&session)?);
+            let batch = FoldBatch { state, ..FoldBatch::of(snapshot) };
+            let begun = self.begin()?;
+            self.settle(|store| {
+                let Some(ledger) = find(&begun, &id)? else { return Ok(()) };
+                write::put_state(&store.seal, &begun, ledger.number, &batch)?;
+                begun.commit()
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the stored snapshot and state of a session are there, and as we wrote them.
+fn has_state(connection: &Connection, seal: &Seal, ledger: &Ledger) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare_cached("SELECT snapshot, state FROM states WHERE session = ?")?;
+    let found = statement
+        .query_row([ledger.number], |row| {
+            Ok((row.get::<_, Option<Vec<u8>>>(0)?, row.get::<_, Option<Vec<u8>>>(1)?))
+        })
+        .optional()?;
+    let Some((Some(snapshot), state)) = found else { return Ok(false) };
+    let id = &ledger.entry.session_id;
+    let state_holds = match state {
+        Some(state) => seal.disclose(STATE, id, &state).is_some(),
+        None => ledger.about.is_none(),
+    };
+    Ok(seal.disclose(SNAPSHOT, id, &snapshot).is_some() && state_holds)
 }
 
 /// Rebuilds all rows of a session, if it is ours and its records are valid.

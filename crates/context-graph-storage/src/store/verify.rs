@@ -13,6 +13,7 @@ use super::log::{read, walk};
 use super::parts::Part;
 use super::rows::Records;
 use super::sessions::{SNAPSHOT, STATE};
+use super::write::{LAST_SESSION, counted};
 use super::{CheckReport, Store, tombstone, words};
 use crate::error::Result;
 use crate::session_key::SessionKey;
@@ -253,15 +254,21 @@ impl Store {
         report: &mut ChainReport,
         states: &Walk<'_>,
     ) -> rusqlite::Result<()> {
-        let Some(row) = states.row().filter(|_| states.session() == Some(follow.ledger.number)) else {
-            return Ok(());
-        };
-        for (column, purpose) in [(1, SNAPSHOT), (2, STATE)] {
-            let value = row.get_ref(column)?;
+        let row = states.row().filter(|_| states.session() == Some(follow.ledger.number));
+        // A snapshot is stored with every session; a state with those that say what they were about.
+        for (column, purpose, is_due) in [(1, SNAPSHOT, true), (2, STATE, follow.ledger.about.is_some())] {
+            let value = row.map_or(Ok(ValueRef::Null), |row| row.get_ref(column))?;
             let id = &follow.ledger.entry.session_id;
             let holds = value.as_blob().is_ok_and(|bytes| self.seal.disclose(purpose, id, bytes).is_some());
-            if !holds && value != ValueRef::Null {
-                follow.break_at(report, None, format!("the {purpose} is not as it was written"));
+            match value {
+                ValueRef::Null if is_due => {
+                    follow.break_at(report, None, format!("the {purpose} is gone; {MEND}"));
+                }
+                ValueRef::Null => {}
+                _ if holds => {}
+                _ => {
+                    follow.break_at(report, None, format!("the {purpose} is not as it was written; {MEND}"));
+                }
             }
         }
         Ok(())
@@ -285,7 +292,7 @@ impl Store {
             gone.push(row.get(1)?);
         }
         report.removed = gone.len() as u64;
-        if last < self.counted("last_tombstone")? {
+        if last < counted(&self.connection, "last_tombstone")? {
             report.record_break(None, None, format!("tombstone {} was taken away", last + 1));
         }
         Ok(gone)
@@ -301,7 +308,14 @@ impl Store {
     ) -> rusqlite::Result<()> {
         present.extend(gone);
         present.sort_unstable();
-        let last = self.counted("last_session")?.max(present.last().copied().unwrap_or(0));
+        let counted = counted(&self.connection, LAST_SESSION)?;
+        let highest = present.last().copied().unwrap_or(0);
+        if counted < highest {
+            let what =
+                format!("the number of the last session is {highest}, and {counted} is stored; {MEND}");
+            report.record_break(None, None, what);
+        }
+        let last = counted.max(highest);
         let mut expected = 1;
         for number in present.into_iter().chain([last.saturating_add(1)]) {
             if number > expected {
@@ -312,11 +326,6 @@ impl Store {
             expected = number.saturating_add(1);
         }
         Ok(())
-    }
-
-    fn counted(&self, what: &str) -> rusqlite::Result<i64> {
-        let asked = "SELECT coalesce((SELECT CAST(value AS BIGINT) FROM meta WHERE name = ?), 0)";
-        self.connection.query_row(asked, [what], |row| row.get(0))
     }
 
     /// The link after record `seq` of a session, computed from the records.

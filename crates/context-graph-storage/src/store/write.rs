@@ -104,7 +104,7 @@ fn put(seal: &Seal, connection: &Connection, batch: &FoldBatch) -> rusqlite::Res
 }
 
 fn begin_session(connection: &Connection, batch: &FoldBatch) -> rusqlite::Result<Ledger> {
-    let number = count_up(connection, "last_session")?;
+    let number = next_number(connection)?;
     let snapshot = &batch.snapshot;
     let entry = SessionEntry {
         session_id: snapshot.session_id.clone(),
@@ -118,6 +118,45 @@ fn begin_session(connection: &Connection, batch: &FoldBatch) -> rusqlite::Result
         chain: None,
     };
     Ok(Ledger { number, settled: 0, entry, about: None })
+}
+
+/// The number of a new session. The stored counter may have been changed: a number that a session has, or had, is
+/// never given again.
+fn next_number(connection: &Connection) -> rusqlite::Result<i64> {
+    let counted = counted(connection, LAST_SESSION)?;
+    let counted = if counted < MAX_NUMBER { counted } else { 0 };
+    let number = counted.max(last_number(connection)?).saturating_add(1);
+    set_last_number(connection, number)?;
+    Ok(number)
+}
+
+/// A counter beyond this was not reached by counting.
+const MAX_NUMBER: i64 = 1 << 48;
+
+/// The name of the counter of sessions.
+pub(super) const LAST_SESSION: &str = "last_session";
+
+/// The highest number that a session has, or had.
+pub(super) fn last_number(connection: &Connection) -> rusqlite::Result<i64> {
+    let mut statement = connection.prepare_cached(
+        "SELECT max((SELECT coalesce(max(number), 0) FROM sessions),
+                    (SELECT coalesce(max(session), 0) FROM tombstones))",
+    )?;
+    statement.query_row([], |row| row.get(0))
+}
+
+/// Sets the counter of sessions.
+pub(super) fn set_last_number(connection: &Connection, number: i64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)")?
+        .execute(params![LAST_SESSION, number.to_string()])
+        .map(|_| ())
+}
+
+/// The value of a counter.
+pub(super) fn counted(connection: &Connection, what: &str) -> rusqlite::Result<i64> {
+    let asked = "SELECT coalesce((SELECT CAST(value AS BIGINT) FROM meta WHERE name = ?), 0)";
+    connection.prepare_cached(asked)?.query_row([what], |row| row.get(0))
 }
 
 /// The next value of a counter.
@@ -136,7 +175,12 @@ fn contains(folded: Option<Position>, source: Option<Position>) -> bool {
         if folded.generation == source.generation && source.offset <= folded.offset)
 }
 
-fn put_state(seal: &Seal, connection: &Connection, number: i64, batch: &FoldBatch) -> rusqlite::Result<()> {
+pub(super) fn put_state(
+    seal: &Seal,
+    connection: &Connection,
+    number: i64,
+    batch: &FoldBatch,
+) -> rusqlite::Result<()> {
     let id = &batch.snapshot.session_id;
     let snapshot = seal.enclose(SNAPSHOT, id, &codec::encode(&batch.snapshot).map_err(unencodable)?);
     let state = batch.state.as_ref().map(|state| seal.enclose(STATE, id, state));
