@@ -36,8 +36,8 @@ pub(crate) fn decide(
     effects: &Effects,
 ) -> Decision {
     let mut decision = Decision::none();
-    for script in effects.scripts.iter().take(MAX_SCRIPTS) {
-        let Some(text) = text_of(ctx, &script.path) else { continue };
+    let there = effects.scripts.iter().filter_map(|script| Some((script, text_of(ctx, &script.path)?)));
+    for (script, text) in there.take(MAX_SCRIPTS) {
         let inside = effects_of(guards, ctx, script, &text);
         // One that it runs in turn.
         for inner in inside.scripts.iter().filter(|inner| inner.path != script.path).take(MAX_SCRIPTS) {

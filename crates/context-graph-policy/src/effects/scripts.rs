@@ -110,6 +110,12 @@ pub(crate) fn of_script<'a>(
             for line in text.lines().take(MAX_LINES) {
                 let line = line.trim_start_matches([' ', '\t', '-']);
                 let line = line.strip_prefix("run:").or_else(|| line.strip_prefix("script:")).unwrap_or(line);
+                // `commands = rm …`, `web: rm …`, `"build": "rm …"`
+                let behind =
+                    line.split_once([':', '=']).map(|(_, value)| value.trim_matches([' ', '"', '\'', ',']));
+                if let Some(value) = behind.filter(|value| value.contains(' ')) {
+                    shell.handed_line(&Text::lit(value));
+                }
                 shell.handed_line(&Text::lit(with_all_secrets(line.trim())));
             }
         }

@@ -150,6 +150,7 @@ pub(super) fn starves(case: &Case<'_>, run: &Run) -> bool {
             || ["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
     };
     match run.name.as_str() {
+        "cpulimit" => run.args.iter().any(of_process) && is_aimed(),
         "prlimit" => run.args.iter().take_while(|arg| arg.prefix().starts_with('-')).any(of_process),
         "gdb" | "lldb" | "strace" | "ltrace" | "rr" | "gcore" | "reptyr" | "dtruss" | "taskset" | "chrt"
         | "renice" | "ionice" => (attaches || matches!(run.name.as_str(), "gcore" | "renice")) && is_aimed(),

@@ -9,6 +9,7 @@ mod fetched;
 mod homes;
 mod kits;
 mod literals;
+mod loaded;
 mod named;
 mod names;
 mod places;
@@ -28,7 +29,7 @@ use literals::{bindings, joined_parts, joined_paths, mentions, outside_strings, 
 use names::{other_names, temporary_names};
 use places::{is_shell_path, looks_like_path, opens_for_writing, target_of};
 use queries::statements_for_database;
-use runs::{bare_commands, quiet_script, run_strings, scan_nested};
+use runs::{bare_commands, own_program, quiet_script, run_strings, scan_nested};
 use uses::Uses;
 use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WALKS, WRITES};
 
@@ -47,6 +48,7 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
     let code = &*plain::plain(language, code);
     let scan = Scan::new(language, code, args);
     scan.whole(shell);
+    loaded::note(shell, language, code);
     let folder = shell.cwd().clone();
     let mut sends = false;
     let mut reads_file = false;
@@ -129,8 +131,17 @@ impl<'c> Scan<'c> {
                     | "crystal"
                     | "nvim"
             ),
-            renamed_run: has(&bare, &["plumbum", "from invoke import", "import fabric", "from fabric"])
-                || renamed(&["import system", "import popen", "{execsync", "{exec", "{spawn", "import run"]),
+            renamed_run: has(
+                &bare,
+                &["plumbum", "from invoke import", "import fabric", "from fabric", "import nox"],
+            ) || renamed(&[
+                "import system",
+                "import popen",
+                "{execsync",
+                "{exec",
+                "{spawn",
+                "import run",
+            ]),
             renamed_delete: renamed(&[
                 "import rmtree",
                 "import remove",
@@ -188,6 +199,9 @@ impl<'c> Scan<'c> {
         }
         if has(bare, &["kill(-1", "kill 9, -1", "kill 9,-1"]) {
             shell.script("kill -9 -1");
+        }
+        if runs || self.uses.programs {
+            own_program(shell, self.code);
         }
         reaches::walk(shell, bare, self.code);
         walks::emptied(shell, self);
@@ -253,7 +267,7 @@ impl<'c> Scan<'c> {
     fn statement(&self, shell: &mut Shell<'_>, text: &str) -> Seen {
         let statement = self.read(text);
         let (low, targets) = (statement.low.as_str(), &statement.targets);
-        if low.contains("chdir(")
+        if (low.contains("chdir(") || self.operators && low.contains("chdir "))
             && let Some(to) = computed::place(low).map(Text::lit).as_ref().or(targets.first())
         {
             let to = super::path::arrived(&shell.home_expanded(to), shell.cwd(), shell.places.fs);

@@ -82,9 +82,11 @@ pub(super) fn unpack(shell: &mut Shell<'_>, low: &str, targets: &[Text], code: &
 
 /// Notes a lock that code takes: others that want the file wait.
 pub(super) fn lock(shell: &mut Shell<'_>, bare: &str, code: &str) {
-    if has(bare, &["flock(", "lockf(", "flocksync("]) {
+    if has(bare, &["flock(", "flock ", "lockf(", "flocksync("]) {
         for path in string_literals(code).iter().filter(|text| text.contains(['/', '.'])) {
-            shell.touch(Access::Mention, &Text::from(path.as_str()), "inline code");
+            // Perl puts the mode of `open` before the name.
+            let path = path.trim_start_matches(['<', '>', '+', ' ']);
+            shell.touch(Access::Mention, &Text::from(path), "inline code");
         }
     }
 }

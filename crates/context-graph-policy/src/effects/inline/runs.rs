@@ -1,11 +1,13 @@
 //! Commands and code inside the strings of code.
 
 use super::fetched::is_module;
+use super::literals::string_literals;
 use super::names::filled_in;
 use super::words::{DELETES, OPERATORS, RUNS, WRITES};
 use super::{plain, scan};
-use crate::effects::Unknown;
-use crate::effects::shell::Shell;
+use crate::effects::shell::{Flow, Shell};
+use crate::effects::{Text, Unknown};
+use crate::guards::own_verbs::{is_own_name, use_of};
 
 /// Commands in quotes of perl and ruby that are not string literals, and tcl's `exec`.
 pub(super) fn bare_commands(shell: &mut Shell<'_>, code: &str) {
@@ -77,6 +79,30 @@ pub(super) fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]
         }
     }
 }
+
+/// Our own program in the strings of code that runs something. Its name and its words may stand apart.
+pub(super) fn own_program(shell: &mut Shell<'_>, code: &str) {
+    if !code.contains("context-graph") {
+        return;
+    }
+    let strings = string_literals(code);
+    let is_ours = |text: &str| {
+        !text.contains(char::is_whitespace) && is_own_name(text.rsplit('/').next().unwrap_or(text))
+    };
+    let Some(at) = strings.iter().position(|text| is_ours(text)) else { return };
+    let is_verb = |text: &String| use_of(&[text.as_str()]).is_some() || GROUPS.contains(&text.as_str());
+    let Some(first) = strings.iter().position(is_verb) else { return };
+    let words = strings[first..].iter().enumerate().filter(|(index, _)| first + index != at);
+    let words = words.map(|(_, word)| Text::lit(word.as_str()));
+    shell.run(
+        std::iter::once(Text::lit("context-graph")).chain(words).collect(),
+        Vec::new(),
+        &Flow::default(),
+    );
+}
+
+/// Groups of our verbs. Their name alone is none.
+const GROUPS: &[&str] = &["audit", "config", "consciousness", "policy", "self", "session"];
 
 /// Most strings are not commands, so one that cannot be parsed is not reported.
 pub(super) fn quiet_script(shell: &mut Shell<'_>, text: &str) {

@@ -23,7 +23,10 @@ impl Listing {
     /// What a command lists, or the paths that are written into the pipe.
     pub(super) fn of(words: &[Text], statement: &str) -> Option<Self> {
         let (first, args) = words.split_first()?;
-        if statement.trim().starts_with(['"', '\'']) {
+        let is_place = statement.trim().starts_with('$')
+            && args.is_empty()
+            && first.literal().is_some_and(|path| path.starts_with('/'));
+        if is_place || statement.trim().starts_with(['"', '\'']) {
             return Some(Self { folder: slashed(first), narrowed: false, name: None, deep: true });
         }
         let name = first.known().to_ascii_lowercase();
@@ -67,7 +70,14 @@ impl Listing {
         let picks = matches!(name.as_str(), "where-object" | "where" | "?" | "select-object" | "select")
             || first.has_hole();
         let passes = matches!(name.as_str(), "sort-object" | "sort" | "foreach-object" | "foreach" | "%");
-        (picks || passes).then_some(Self { narrowed: self.narrowed || picks, ..self })
+        // `? Name -like '.x*'`: only the names that match remain.
+        let compares =
+            |word: &Text| matches!(word.known().to_ascii_lowercase().as_str(), "-like" | "-eq" | "-ilike");
+        let by_name = words.iter().any(|word| word.to_string().to_ascii_lowercase().ends_with("name"));
+        let asked = words.windows(2).find(|pair| picks && by_name && compares(&pair[0]));
+        let asked = asked.and_then(|pair| pair[1].literal()).map(str::to_owned);
+        let name = self.name.or(asked);
+        (picks || passes).then_some(Self { narrowed: self.narrowed || picks, name, ..self })
     }
 
     /// Does something to all that is listed. A list by name is what `find` would report.

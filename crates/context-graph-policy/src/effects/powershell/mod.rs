@@ -52,6 +52,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     let narrowed = ["get-childitem *.", "gci *.", "ls *.", "dir *."].iter().any(|list| lower.contains(list));
     let mut listed: Option<Listing> = None;
     let mut values: Vec<(String, String)> = Vec::new();
+    let mut aliases: Vec<(String, Text)> = Vec::new();
     let mut all = statements(source);
     all.extend(nested(source));
     for statement in all {
@@ -69,7 +70,8 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
         if listed.is_some() && !statement.trim_start().starts_with('$') {
             statement = statement.replace("$_.FullName", "").replace("$_", "");
         }
-        let words = words(&statement, shell);
+        let mut words = words(&statement, shell);
+        renamed(&mut aliases, &mut words);
         if !words.is_empty() {
             // The listing is piped to the next command.
             let before = listed.take();
@@ -77,6 +79,21 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
                 .or_else(|| before.clone().and_then(|before| before.through(&words)));
             command(shell, &words, before.as_ref(), narrowed);
         }
+    }
+}
+
+/// Remembers the other name that a statement gives to a command, and writes a command with such a name out.
+fn renamed(aliases: &mut Vec<(String, Text)>, words: &mut [Text]) {
+    let Some((first, args)) = words.split_first_mut() else { return };
+    let name = first.known().to_ascii_lowercase();
+    if matches!(name.as_str(), "nal" | "sal" | "new-alias" | "set-alias") {
+        let words = operands(args);
+        let meant = valued(args, "-value").or_else(|| words.get(1));
+        if let (Some(name), Some(meant), true) = (words.first(), meant, aliases.len() < 16) {
+            aliases.push((name.known().to_ascii_lowercase(), meant.clone()));
+        }
+    } else if let Some((_, meant)) = aliases.iter().rev().find(|(known, _)| *known == name) {
+        *first = meant.clone();
     }
 }
 
@@ -176,9 +193,12 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
         "start-process" | "saps" if args.iter().any(|arg| arg.known().eq_ignore_ascii_case("runas")) => {
             shell.out.privileges.push(Privilege::OtherUser("Start-Process -Verb RunAs".to_owned()));
         }
-        "start-process" | "saps" => {
-            let line = files.iter().flat_map(|file| file.known().split_whitespace().map(Text::lit));
-            shell.run(line.collect(), Vec::new(), &Flow::default());
+        "start-process" | "saps" => started(shell, args, &files),
+        // Text that is written into the pipe is what a shell reads.
+        _ if args.is_empty() && crate::programs::lists::SHELLS.contains(&name.as_str()) => {
+            if let Some(script) = listed.and_then(|listing| listing.folder.literal()) {
+                shell.script(script);
+            }
         }
         "robocopy" if args.iter().any(|arg| matches!(arg.known(), "/MIR" | "/mir" | "/PURGE" | "/purge")) => {
             if let Some(target) = files.get(1) {
@@ -216,6 +236,30 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
             shell.run(words.to_vec(), Vec::new(), &Flow::default());
         }
     }
+}
+
+/// `Start-Process`: the program, and the words that are passed to it.
+fn started(shell: &mut Shell<'_>, args: &[Text], files: &[Text]) {
+    let is_list = |arg: &Text| {
+        let option = arg.known().to_ascii_lowercase();
+        option.len() > 2 && ("-argumentlist".starts_with(&option) || option == "-args")
+    };
+    let Some((program, rest)) = files.split_first() else { return };
+    let listed: Vec<Text> = match args.iter().position(is_list) {
+        Some(at) => {
+            let ends =
+                ["-wait", "-nonewwindow", "-passthru", "-windowstyle", "-workingdirectory", "-filepath"];
+            let own = |arg: &&Text| !ends.contains(&arg.known().to_ascii_lowercase().as_str());
+            args[at + 1..].iter().take_while(own).cloned().collect()
+        }
+        None => rest.to_vec(),
+    };
+    let words: Vec<Text> = match listed.as_slice() {
+        [line] => line.known().split_whitespace().map(Text::lit).collect(),
+        _ => listed,
+    };
+    let program = program.known().split_whitespace().map(Text::lit);
+    shell.run(program.chain(words).collect(), Vec::new(), &Flow::default());
 }
 
 /// Handles commands on files; false if it is another command.
@@ -258,6 +302,19 @@ fn on_files(
             }
             for file in files.iter().take(1) {
                 shell.touch(Access::Write, file, name);
+            }
+        }
+        "new-object" => {
+            let class = files.first().map(|class| class.known().to_ascii_lowercase()).unwrap_or_default();
+            let (class, given) = class.split_once('(').map_or((class.as_str(), None), |(class, _)| {
+                let given = files[0].known().split_once('(').map(|(_, given)| given.trim_end_matches(')'));
+                (class, given)
+            });
+            if class.ends_with("streamwriter") || class.ends_with("filestream") {
+                let file = given.map(Text::lit).or_else(|| files.get(1).cloned());
+                if let Some(file) = file {
+                    shell.touch(Access::Write, &slashed(&file), "New-Object");
+                }
             }
         }
         _ if name.starts_with("export-") => {

@@ -45,11 +45,17 @@ fn passed(entry: &str) -> Option<String> {
 /// Writes out `(Join-Path a b)` and `[IO.Path]::Combine(a, b)`.
 fn joined(statement: &str, shell: &Shell<'_>) -> String {
     let mut text = statement.to_owned();
-    for call in ["(join-path ", "[io.path]::combine(", "[system.io.path]::combine("] {
+    let calls = ["(join-path ", "[io.path]::combine(", "[system.io.path]::combine("];
+    let same = ["(resolve-path ", "(rvpa ", "(convert-path ", "(cvpa ", "(get-item ", "(gi "];
+    for call in calls.iter().chain(&same) {
         for _ in 0..MAX_VALUES {
             let Some(at) = text.to_ascii_lowercase().find(call) else { break };
             let inner = &text[at + call.len()..];
             let Some(end) = inner.find(')') else { break };
+            // What the object is told to do is looked at as it stands.
+            if same.contains(call) && inner[end + 1..].starts_with('.') {
+                break;
+            }
             let parts: Vec<String> = words(&inner[..end], shell)
                 .iter()
                 .map(ToString::to_string)

@@ -72,7 +72,11 @@ pub(super) fn slashed(text: &Text) -> Text {
 /// Commands in parentheses: `-Body (Get-Content x)`.
 pub(super) fn nested(source: &str) -> Vec<String> {
     let inner = source.split('(').skip(1).take(32).filter_map(|rest| rest.split(')').next());
-    inner.filter(|text| is_cmdlet(text.split_whitespace().next().unwrap_or(""))).map(str::to_owned).collect()
+    let is_command = |text: &&str| {
+        let first = text.split_whitespace().next().unwrap_or("");
+        is_cmdlet(first) || matches!(first, "gc" | "cat" | "type" | "ri" | "rm" | "del" | "rd" | "sc" | "ac")
+    };
+    inner.filter(is_command).map(str::to_owned).collect()
 }
 
 /// Replaces the system's variables by the folders they stand for.

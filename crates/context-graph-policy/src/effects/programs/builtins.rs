@@ -71,16 +71,28 @@ impl Shell<'_> {
                 }
             }
             "trap" => {
-                if let Some(script) = call.operands().first().and_then(|text| text.literal()) {
-                    let script = script.to_owned();
-                    self.script(&script);
+                let script = call.operands().first().map(|script| (*script).clone()).unwrap_or_default();
+                let is_printed = script.has_origin(Origin::Output) || script.has_origin(Origin::File);
+                if script.literal().is_some() || script.is_blank() && is_printed {
+                    self.script_text(&script, &Flow::default(), "trap");
                 }
             }
             "compgen" => {
-                let command = run.args.iter().position(|arg| arg.known() == "-C");
-                if let Some(script) = command.and_then(|at| run.args.get(at + 1)?.literal()) {
-                    let script = script.to_owned();
+                let given = |option: &str| {
+                    let at = run.args.iter().position(|arg| arg.known() == option)?;
+                    run.args.get(at + 1)?.literal().map(str::to_owned)
+                };
+                if let Some(script) = given("-C") {
                     self.script(&script);
+                }
+                // The list of words is expanded once more.
+                if let Some(words) = given("-W").filter(|words| words.contains(['$', '`'])) {
+                    self.quietly(|shell| shell.script(&format!(": {words}")));
+                }
+            }
+            "let" => {
+                for arg in &run.args {
+                    self.assign_number(arg.known());
                 }
             }
             "alias" | "hash" => self.rename(run),
@@ -116,8 +128,21 @@ impl Shell<'_> {
             }
             "printenv" => return Some(self.print_environment(call)),
             "exit" | "return" | "break" | "continue" | "true" | "false" | ":" | "test" | "[" | "wait"
-            | "umask" | "ulimit" | "jobs" | "fg" | "bg" | "let" | "getopts" | "sleep" | "logout"
-            | "disown" | "dirs" => {}
+            | "umask" | "ulimit" | "jobs" | "fg" | "bg" | "getopts" | "sleep" | "logout" | "disown"
+            | "dirs" => {}
+            // Whole paths, one on each line.
+            "tree"
+                if call
+                    .run
+                    .args
+                    .iter()
+                    .any(|arg| arg.known().starts_with('-') && arg.known().contains('f')) =>
+            {
+                let folder =
+                    call.operands().first().map_or_else(|| Text::lit("."), |folder| (*folder).clone());
+                let text = super::find::contents(&folder);
+                return Some(Flow { piped: true, text, from: run.name.clone(), ..Flow::default() });
+            }
             "ls" | "tree" | "du" | "df" | "stat" | "file" | "exa" | "eza" | "lsd" => {
                 self.option_roles(call, stdin);
                 let text = self.listed_hidden(call);
@@ -327,17 +352,16 @@ impl Shell<'_> {
     }
 
     /// Notes a file that existed before and is run now.
-    pub(super) fn runs_file(&mut self, file: &Text, by: &str, parts: &[&str]) {
+    pub(crate) fn runs_file(&mut self, file: &Text, by: &str, parts: &[&str]) {
         let path = absolute(&self.home_expanded(file), self.cwd());
         let Some(path) = path.literal().filter(|_| self.remote == 0 && self.out.scripts.len() < 8) else {
             return;
         };
         // A copy has the content of its origin.
-        let origin =
-            self.copies.iter().rev().find(|(copy, _)| copy == path).map(|(_, origin)| origin.as_str());
+        let origin = self.origin_of(path);
         let parts = parts.iter().map(|part| (*part).to_owned()).collect();
         self.out.scripts.push(crate::effects::Script {
-            path: origin.unwrap_or(path).to_owned(),
+            path: origin.unwrap_or_else(|| path.to_owned()),
             by: by.to_owned(),
             parts,
             unasked: false,

@@ -33,6 +33,11 @@ impl Shell<'_> {
                     self.taint(file, Taint::Decoded);
                 }
             }
+            "ssh-keygen" if call.values("-f").any(|file| file.known().ends_with("authorized_keys")) => {
+                for file in call.values("-f").filter(|_| !call.has_any(&["-y", "-l", "-e", "-i", "-B"])) {
+                    self.touch(Access::Write, file, name);
+                }
+            }
             "ssh-keygen" if call.has("-y") => {
                 for file in call.values("-f") {
                     self.touch(Access::Read, file, name);
@@ -191,6 +196,14 @@ impl Shell<'_> {
             && call.given.iter().any(|given| {
                 given.option.is_none() && given.name.chars().skip(1).all(|c| "rwxXst".contains(c))
             });
+        if name == "icacls" {
+            // The file comes first, and then what is granted to whom.
+            let deep = call.run.args.iter().any(|arg| arg.known().eq_ignore_ascii_case("/t"));
+            for file in operands.iter().take(1) {
+                self.touch_all(Access::Permissions, file, name, deep);
+            }
+            return;
+        }
         let told = name == "setfacl" || call.has("--reference") || removed;
         let mode = operands.first().filter(|_| !told).map(ToString::to_string).unwrap_or_default();
         if name == "chmod" && gives_power(&mode) {

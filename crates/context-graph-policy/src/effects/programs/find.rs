@@ -41,6 +41,9 @@ impl Shell<'_> {
                     let rest = &run.args[at + 1..];
                     let end =
                         rest.iter().position(|arg| matches!(arg.known(), ";" | "+")).unwrap_or(rest.len());
+                    for file in self.found_here(run) {
+                        self.run_on(&rest[..end], &file, stdin);
+                    }
                     for target in &found {
                         self.run_on(&rest[..end], target, stdin);
                         if let Some(inside) = contents(target) {
@@ -59,6 +62,18 @@ impl Shell<'_> {
             at += 1;
         }
         true
+    }
+
+    /// Files with a name that is looked for, right where the search begins: the only ones whose content can be read.
+    fn found_here(&self, run: &Run) -> Vec<Text> {
+        let starts = run.args.iter().take_while(|arg| !arg.prefix().starts_with(['-', '(', '!']));
+        let starts: Vec<&str> = starts.filter_map(Text::literal).collect();
+        let starts = if starts.is_empty() { vec!["."] } else { starts };
+        let named = run.args.windows(2).filter(|pair| pair[0].known() == "-name");
+        let names: Vec<&str> = named.filter_map(|pair| pair[1].literal()).take(4).collect();
+        let files =
+            starts.iter().take(4).flat_map(|start| names.iter().map(move |name| format!("{start}/{name}")));
+        files.filter(|file| self.is_file(file)).map(Text::lit).collect()
     }
 
     fn run_on(&mut self, command: &[Text], target: &Text, stdin: &Flow) {

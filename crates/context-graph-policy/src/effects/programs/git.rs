@@ -44,6 +44,7 @@ impl Shell<'_> {
         let before = self.cwd().clone();
         self.git_elsewhere(sub, call);
         self.git_alias(sub, call);
+        self.kept_hooks(sub, call);
         self.git_command(sub, rest, call, stdin);
         self.set_cwd(before);
         true
@@ -215,8 +216,19 @@ impl Shell<'_> {
         let name = format!("alias.{}", sub.to_ascii_lowercase());
         let defined =
             settings(call).into_iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value);
-        let Some(value) = defined.or_else(|| self.defined_alias(&name)) else { return };
-        let Some(text) = value.literal().filter(|text| !text.starts_with('!')) else { return };
+        let given = defined.or_else(|| self.defined_alias(&name));
+        let is_kept = given.is_none();
+        let Some(value) = given.or_else(|| self.kept_alias(sub)) else { return };
+        let Some(text) = value.literal() else { return };
+        if let Some(script) = text.strip_prefix('!') {
+            // The definition in this command was read as what it sets.
+            if is_kept && self.charge(ALIAS_WORK) {
+                let at = args.iter().position(|arg| arg.known() == sub).map_or(args.len(), |at| at + 1);
+                let words = std::iter::once(Text::lit("git")).chain(args[at..].iter().cloned()).collect();
+                self.script_with(&format!("{script} \"$@\""), words, &Flow::default());
+            }
+            return;
+        }
         let words = text.split_whitespace().map(|word| Text::from(word.trim_matches(['"', '\''])));
         // Aliases may refer to aliases, and each has settings to read.
         if !self.charge(ALIAS_WORK) {

@@ -187,6 +187,10 @@ impl Shell<'_> {
 
     fn language(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
+        if run.name == "node" && run.args.iter().any(|arg| arg.prefix().starts_with("--run")) {
+            self.runs_tasks(call);
+            return Some(Flow::default());
+        }
         let is_code = |option: &crate::programs::row::Opt| option.takes.first() == Some(&Role::Code);
         let mut codes: Vec<Text> = Vec::new();
         for given in &call.given {
@@ -241,16 +245,17 @@ impl Shell<'_> {
         if call.values("-r").any(|library| library.known() == "un") {
             return Some(self.run(codes.into_iter().chain(rest).collect(), Vec::new(), stdin));
         }
+        let language = if run.name == "rake" { "ruby" } else { run.name.as_str() };
         for code in &codes {
             self.code_over_input(run, stdin, code, &rest);
             if let Some(known) = code.literal() {
-                inline::scan(self, &run.name, known, &rest);
+                inline::scan(self, language, known, &rest);
             } else {
                 let shown = code.to_string();
                 if code.is_blank() || code.has_origin(crate::effects::Origin::Computed) {
                     self.unknown(Unknown::Decoded);
                 }
-                inline::scan(self, &run.name, &shown, &rest);
+                inline::scan(self, language, &shown, &rest);
             }
         }
         if matches!(run.name.as_str(), "perl" | "ruby") {

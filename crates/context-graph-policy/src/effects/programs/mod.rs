@@ -12,6 +12,7 @@ mod files;
 mod find;
 mod foreign;
 mod git;
+mod git_kept;
 mod git_runs;
 mod handed;
 mod interpreters;
@@ -21,6 +22,7 @@ mod outputs;
 mod passed;
 mod patches;
 mod requests;
+mod runners;
 mod sed;
 mod storage;
 mod table;
@@ -239,7 +241,14 @@ impl Shell<'_> {
         } else {
             // The search path may lead to a file of this name that this command fetched or wrote.
             self.run_tainted(word, &run.name);
-            let leads = self.variable("PATH").is_some() || run.assigns.iter().any(|(name, _)| name == "PATH");
+            let given =
+                run.assigns.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+            let searched = given.or_else(|| self.variable("PATH"));
+            let leads = searched.is_some();
+            if let Some(file) = searched.and_then(|searched| self.found_in(&searched, word)) {
+                self.touch(Access::Execute, &file, &run.name);
+                self.runs_file(&file, "", &[]);
+            }
             if let Some(script) = self.content_like(word).filter(|_| leads && call.rows.is_empty()) {
                 self.script_with(&script, run.args.clone(), stdin);
             }
@@ -279,6 +288,24 @@ impl Shell<'_> {
                 }
             }
         }
+    }
+}
+
+impl Shell<'_> {
+    /// The file of a program in a folder that this command put on the search path.
+    fn found_in(&self, searched: &Text, word: &Text) -> Option<Text> {
+        let name = word.literal()?;
+        let known = searched.0.iter().filter_map(|piece| match piece {
+            super::Piece::Lit(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let folders = known.flat_map(|text| text.split(':')).filter(|folder| !folder.is_empty()).take(16);
+        folders.map(|folder| Text::lit(format!("{folder}/{name}"))).find(|file| {
+            let place = super::path::absolute(&self.home_expanded(file), self.cwd());
+            place
+                .literal()
+                .is_some_and(|place| self.origin_of(place).is_some() || self.places.fs.kind(place).is_some())
+        })
     }
 }
 

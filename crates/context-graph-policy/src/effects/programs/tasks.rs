@@ -9,6 +9,7 @@ impl Shell<'_> {
     /// A project's named scripts and installed programs.
     pub(super) fn tasked(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
+        self.runs_tasks(call);
         match run.name.as_str() {
             "just" if let Some(program) = call.value("--command") => {
                 let words = std::iter::once(program).chain(call.command()).cloned().collect();
@@ -33,6 +34,10 @@ impl Shell<'_> {
             }
             "npm" if call.rest.is_none() => self.written_tasks(run),
             "pnpm" | "yarn" if matches!(run.arg(0), "run" | "test" | "start") => self.written_tasks(run),
+            // A single word is a line for the shell.
+            "yarn" if run.arg(0) == "exec" && run.args.len() == 2 && run.arg(1).contains(' ') => {
+                return Some(self.script_text(&run.args[1], stdin, "yarn"));
+            }
             "pnpm" if run.arg(0) == "-c" && run.arg(1) == "exec" => {
                 let words: Vec<String> = run.args[2..].iter().map(Text::to_string).collect();
                 return Some(self.script_text(&Text::lit(words.join(" ")), stdin, "pnpm"));
@@ -131,12 +136,6 @@ impl Shell<'_> {
     /// The scripts of a `package.json` or `justfile` that this command wrote.
     fn written_tasks(&mut self, run: &Run) {
         if self.written.is_empty() {
-            let part = match run.arg(0) {
-                "run" | "run-script" => run.arg(1),
-                verb @ ("test" | "start" | "stop" | "restart") => verb,
-                _ => return,
-            };
-            self.runs_file(&Text::lit("package.json"), "npm", &[part]);
             return;
         }
         let content = |shell: &Self, files: &[&str]| {

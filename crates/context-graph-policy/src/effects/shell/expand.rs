@@ -304,6 +304,28 @@ impl Shell<'_> {
         param.index.as_ref().is_some_and(|index| matches!(self.joined(index).literal(), Some("@" | "*")))
     }
 
+    /// `let x=x+1`, `let x++`: a variable gets a number, which is unknown if it cannot be computed.
+    pub(crate) fn assign_number(&mut self, sum: &str) {
+        let end = sum.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(sum.len());
+        let (name, rest) = (&sum[..end], &sum[end..]);
+        let value = match rest {
+            "++" => self.computed_index(&format!("{name}+1")),
+            "--" => self.computed_index(&format!("{name}-1")),
+            _ if rest.starts_with("+=") => self.computed_index(&format!("{name}+{}", &rest[2..])),
+            _ if rest.starts_with("-=") => self.computed_index(&format!("{name}-{}", &rest[2..])),
+            _ => match rest.strip_prefix('=') {
+                Some(value) => self.computed_index(value),
+                None => return,
+            },
+        };
+        if !name.is_empty() {
+            self.set(
+                name,
+                value.map_or_else(|| Text::hole(Origin::Output), |value| Text::lit(value.to_string())),
+            );
+        }
+    }
+
     /// The number that a subscript stands for: digits, a variable that holds them, or a sum of such.
     fn computed_index(&mut self, text: &str) -> Option<i64> {
         let text = text.trim();

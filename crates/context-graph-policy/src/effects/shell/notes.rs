@@ -76,8 +76,12 @@ impl Shell<'_> {
             return;
         }
         let linked = self.linked(&target.path);
-        let linked = linked.map(|to| Target { written: text, path: to, real: Vec::new() });
-        self.out.paths.extend(linked.into_iter().chain([target]).map(|target| PathEffect {
+        let linked = linked.map(|to| Target { written: text.clone(), path: to, real: Vec::new() });
+        // What is run is the file that was copied there.
+        let origin =
+            target.literal().filter(|_| access == Access::Execute).and_then(|path| self.origin_of(path));
+        let origin = origin.map(|from| Target { written: text, path: Text::lit(from), real: Vec::new() });
+        self.out.paths.extend(linked.into_iter().chain(origin).chain([target]).map(|target| PathEffect {
             access,
             target,
             recursive,

@@ -229,6 +229,17 @@ impl Shell<'_> {
         self.copies.extend(copies.into_iter().map(|copy| (copy, origin.clone())));
     }
 
+    /// The file that a copy was made of, or the copy that this one was made of.
+    pub(crate) fn origin_of(&self, path: &str) -> Option<String> {
+        let mut at: Option<&str> = None;
+        for (copy, origin) in self.copies.iter().rev() {
+            if copy == at.unwrap_or(path) {
+                at = Some(origin);
+            }
+        }
+        at.map(str::to_owned)
+    }
+
     /// Marks a file whose content cannot be seen.
     pub(crate) fn taint(&mut self, path: &Text, taint: Taint) {
         let path = absolute(path, self.cwd());

@@ -4,7 +4,7 @@ use context_graph_events::quoted;
 
 use super::removal::{begins_unknown, folder_of, is_root_like, is_system};
 use super::{Case, Found, PERMISSIONS};
-use crate::effects::{Origin, PathEffect, Piece};
+use crate::effects::{Origin, PathEffect, Piece, Run};
 use crate::guards::places::{hits, is_passing, is_within};
 use crate::guards::secrets::is_key;
 
@@ -20,14 +20,26 @@ const KEPT_CLOSED: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube"];
 /// Whether keys, a root, the home folder or the project itself is opened or closed. That affects everything in
 /// it.
 pub(super) fn is_closed(case: &Case<'_>, effect: &PathEffect) -> bool {
-    effect.by == "chmod"
+    matches!(effect.by.as_str(), "chmod" | "icacls")
         && effect.target.literal().is_some_and(|place| {
             is_root_like(place)
                 || [case.ctx.home, case.ctx.project].contains(&place.trim_end_matches('/'))
                 || is_key(&effect.target, case)
                 || KEPT_CLOSED.iter().any(|folder| hits(&effect.target, folder, case.ctx))
         })
-        && case.runs().any(|run| run.name == "chmod" && OPEN_MODES.contains(&run.arg(0)))
+        && case.runs().any(|run| {
+            run.name == "chmod" && OPEN_MODES.contains(&run.arg(0))
+                || run.name == "icacls" && opens_to_all(run)
+        })
+}
+
+/// `icacls x /grant Everyone:F`.
+fn opens_to_all(run: &Run) -> bool {
+    let everybody = ["everyone:", "*s-1-1-0:", "users:", "\"everyone\":"];
+    run.args.iter().any(|arg| {
+        let arg = arg.to_string().to_ascii_lowercase();
+        everybody.iter().any(|who| arg.starts_with(who))
+    })
 }
 
 /// Whether everything in a folder is meant, as `find` passes it on.

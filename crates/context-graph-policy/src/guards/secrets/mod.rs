@@ -92,12 +92,23 @@ fn check(case: &Case<'_>, found: &mut Found) {
 
 /// Whether a search of the client shows matches from any file in the home folder or above.
 fn shows_home(effect: &PathEffect, case: &Case<'_>) -> bool {
-    let is_all = |place: &str| is_within(case.ctx.home, place) && !is_within(place, case.ctx.project);
+    let is_all = |place: &str| {
+        (is_within(case.ctx.home, place) || is_a_home(place)) && !is_within(place, case.ctx.project)
+    };
     effect.by == "Grep"
         && effect.access == Access::Read
         && effect.recursive
         && !case.ctx.home.is_empty()
         && effect.target.places().any(is_all)
+}
+
+/// Whether a folder is the home of somebody, or holds all of them.
+fn is_a_home(place: &str) -> bool {
+    let place = place.trim_end_matches('/');
+    let holds_homes = |folder: &str| matches!(folder, "/home" | "/Users" | "/var/home");
+    place == "/root"
+        || holds_homes(place)
+        || place.rsplit_once('/').is_some_and(|(folder, _)| holds_homes(folder))
 }
 
 /// `cat .*`: every hidden file, including those with secrets.
