@@ -136,7 +136,7 @@ impl Environment {
     /// The folders of `PATH`.
     #[expect(
         clippy::disallowed_methods,
-        reason = "only this file reads the environment; hooks do not call this"
+        reason = "only this file reads the environment; a hook needs this only for files with a program's name"
     )]
     pub(crate) fn search_path() -> Vec<PathBuf> {
         std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
@@ -204,7 +204,13 @@ impl Environment {
         }
         // A hook has no time to resolve two whole paths. It does so only if somebody named another place.
         let is_usual = self.config_home.parent() == Some(&self.home);
-        let is_near = || self.lies_within(&path, root) || is_in_repository(&self.home);
+        // By names only, in one walk: the folders above both are those above the home, unless the project is in
+        // the folder of settings.
+        let is_near = || {
+            is_in_repository(&self.home)
+                || path.starts_with(root) && root != self.home
+                || root.starts_with(&self.config_home)
+        };
         if (!is_usual || is_near()) && self.is_brought(&path) {
             return refuse(
                 "it is inside of the project, or of a repository",

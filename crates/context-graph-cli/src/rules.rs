@@ -36,6 +36,10 @@ impl Host for Process {
         }
     }
 
+    fn search_path(&self) -> fn() -> Vec<PathBuf> {
+        Environment::search_path
+    }
+
     fn prepare(&self) -> fn(&mut dyn FnMut()) {
         heap::share_one();
         |work| crash::with_second_stack(work)

@@ -3,18 +3,22 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::safe_open::random_name;
+use context_graph_storage::{StateFolder, UserFolder};
 
 use crate::interrupt::RemovedOnInterrupt;
 
 /// A new, empty folder that nobody else can enter. Dropping it removes it with everything in it.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub(crate) struct Scratch<'u> {
     path: PathBuf,
     on_interrupt: Option<RemovedOnInterrupt>,
+    /// The user's own folder, in which hooks that run here keep evidence of their sessions.
+    user: Option<&'u UserFolder>,
 }
 
-impl Scratch {
+impl<'u> Scratch<'u> {
     /// Creates it where the system keeps temporary files.
     pub(crate) fn new(purpose: &str) -> io::Result<Self> {
         let base = std::env::temp_dir();
@@ -22,7 +26,12 @@ impl Scratch {
         create(&path)?;
         // The path that programs will see, since the temporary folder may be a link.
         let path = std::fs::canonicalize(&path).unwrap_or(path);
-        Ok(Self { on_interrupt: Some(RemovedOnInterrupt::new(&path)), path })
+        Ok(Self { on_interrupt: Some(RemovedOnInterrupt::new(&path)), path, user: None })
+    }
+
+    /// Dropping it also removes what the user's own folder knows of it.
+    pub(crate) fn be_forgotten_by(&mut self, user: &'u UserFolder) {
+        self.user = Some(user);
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -35,8 +44,11 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for Scratch<'_> {
     fn drop(&mut self) {
+        if let Some(user) = self.user {
+            let _ = StateFolder::leave(&self.path.join(STATE_FOLDER), user);
+        }
         if self.on_interrupt.is_some() {
             let _ = std::fs::remove_dir_all(&self.path);
         }

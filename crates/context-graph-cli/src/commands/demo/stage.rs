@@ -31,7 +31,7 @@ pub(super) struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn new(scratch: &Scratch, program: &'a str) -> Result<Self, Failure> {
+    pub(super) fn new(scratch: &Scratch<'_>, program: &'a str) -> Result<Self, Failure> {
         let (project, home) = (scratch.path().join("project"), scratch.path().join("home"));
         for folder in [project.join(".git"), project.join("src").join("parser"), home.clone()] {
             std::fs::create_dir_all(&folder)

@@ -8,15 +8,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use context_graph_events::EventName;
-use context_graph_storage::StateFolder;
-use context_graph_storage::paths::STATE_FOLDER;
 use serde_json::Value;
 
 use super::finding::Finding;
 use super::permit::Permit;
 use super::sources::Ours;
 use super::{Patient, listed, permit, sample};
-use crate::Environment;
 use crate::cost::Costs;
 use crate::process::{self, End, Reply};
 use crate::scratch::Scratch;
@@ -36,8 +33,8 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     if ours.is_empty() {
         return Vec::new();
     }
-    let scratch = match Scratch::new("doctor") {
-        Ok(scratch) => TryingPlace { scratch, environment: &patient.environment },
+    let mut scratch = match Scratch::new("doctor") {
+        Ok(scratch) => scratch,
         Err(error) => {
             return vec![Finding::warning(
                 CHECK,
@@ -46,6 +43,11 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             )];
         }
     };
+    // Hooks keep evidence of their sessions there.
+    if let Ok(user) = patient.environment.user_folder() {
+        scratch.be_forgotten_by(user);
+    }
+    let mut guard: Option<(&Ours<'_>, Permit)> = None;
     let mut tried: Vec<(&str, &[String])> = Vec::new();
     let mut withheld: Vec<String> = Vec::new();
     let mut failures: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -55,7 +57,8 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         if event == EventName::WorktreeCreate || tried.contains(&(&hook.event, &hook.words)) {
             continue;
         }
-        match permit::permit(patient, hook) {
+        let permit = permit::permit(patient, hook);
+        match permit {
             Permit::Withheld => {
                 withheld.push(hook.event.clone());
                 continue;
@@ -70,11 +73,14 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         tried.push((&hook.event, &hook.words));
         // The machine may be busy just now, so a failed hook gets a second try.
         let once = || {
-            let said = ask(patient, hook, &sample::event(event, scratch.path()), scratch.path());
+            let said = ask(patient, hook, &permit, &sample::event(event, scratch.path()), scratch.path());
             said.and_then(|reply| answered(event, &reply))
         };
         if let Err(trouble) = once().or_else(|_| once()) {
             failures.entry(trouble).or_default().push(hook.event.clone());
+        }
+        if event == EventName::PreToolUse && guard.is_none() {
+            guard = Some((hook, permit));
         }
     }
     let mut findings: Vec<Finding> = failures
@@ -89,32 +95,12 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         CHECK,
         format!("{} started as registered, and answered", counted(tried.len(), "hook was", "hooks were")),
     ));
-    if let Some(guard) = ours.iter().find(|hook| hook.event == "PreToolUse") {
-        findings.extend(denies(patient, guard, scratch.path()));
-        findings.extend(wait(patient, guard, scratch.path()));
+    if let Some((guard, permit)) = &guard {
+        let ask = |event: &Value| ask(patient, guard, permit, event, scratch.path()).ok();
+        findings.extend(denies(ask, scratch.path()));
+        findings.extend(wait(ask, scratch.path()));
     }
     findings
-}
-
-/// The folder that hooks are tried in. They keep evidence of their sessions in the user's own folder, which is
-/// removed with it.
-struct TryingPlace<'a> {
-    scratch: Scratch,
-    environment: &'a Environment,
-}
-
-impl TryingPlace<'_> {
-    fn path(&self) -> &Path {
-        self.scratch.path()
-    }
-}
-
-impl Drop for TryingPlace<'_> {
-    fn drop(&mut self) {
-        if let Ok(user) = self.environment.user_folder() {
-            let _ = StateFolder::leave(&self.path().join(STATE_FOLDER), user);
-        }
-    }
 }
 
 /// Reports hooks that run something from the project: examining a project must not run it.
@@ -134,8 +120,14 @@ fn not_tried(withheld: &[String]) -> Option<Finding> {
 }
 
 /// Starts a hook as the client does.
-fn ask(patient: &Patient, hook: &Ours<'_>, event: &Value, folder: &Path) -> Result<Reply, String> {
-    let mut command = command(patient, hook).ok_or_else(|| "was not tried".to_owned())?;
+fn ask(
+    patient: &Patient,
+    hook: &Ours<'_>,
+    permit: &Permit,
+    event: &Value,
+    folder: &Path,
+) -> Result<Reply, String> {
+    let mut command = command(patient, hook, permit).ok_or_else(|| "was not tried".to_owned())?;
     command.current_dir(folder).env("CLAUDE_PROJECT_DIR", folder).env_remove("CONTEXT_GRAPH_DB_PATH");
     let timeout = hook.entry.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0);
     let timeout =
@@ -148,8 +140,8 @@ fn ask(patient: &Patient, hook: &Ours<'_>, event: &Value, folder: &Path) -> Resu
     }
 }
 
-fn command(patient: &Patient, hook: &Ours<'_>) -> Option<Command> {
-    match permit::permit(patient, hook) {
+fn command(patient: &Patient, hook: &Ours<'_>, permit: &Permit) -> Option<Command> {
+    match permit {
         Permit::AsWritten => {}
         Permit::Words(words) => {
             let mut command = Command::new(words.first()?);
@@ -205,8 +197,8 @@ fn failed(trouble: &str, events: &[String]) -> Finding {
 }
 
 /// Whether a forbidden call is denied.
-fn denies(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding> {
-    let reply = ask(patient, guard, &sample::forbidden(folder), folder).ok()?;
+fn denies(ask: impl Fn(&Value) -> Option<Reply>, folder: &Path) -> Option<Finding> {
+    let reply = ask(&sample::forbidden(folder))?;
     let answer: Value = serde_json::from_str(&reply.stdout).ok()?;
     let decision = answer.get("hookSpecificOutput").and_then(|it| it.get("permissionDecision"))?.as_str();
     match decision {
@@ -219,11 +211,11 @@ fn denies(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding>
     }
 }
 
-fn wait(patient: &Patient, guard: &Ours<'_>, folder: &Path) -> Option<Finding> {
+fn wait(ask: impl Fn(&Value) -> Option<Reply>, folder: &Path) -> Option<Finding> {
     let event = sample::event(EventName::PreToolUse, folder);
     let mut costs = Costs::default();
     for _ in 0..ROUNDS {
-        costs.took(ask(patient, guard, &event, folder).ok()?.took);
+        costs.took(ask(&event)?.took);
     }
     let what = format!("a tool call waits for its guard {}, in {ROUNDS} runs", costs.told());
     Some(if costs.median()? > SLOW {

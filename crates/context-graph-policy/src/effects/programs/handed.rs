@@ -150,7 +150,8 @@ impl Shell<'_> {
         let inner = |rest: &str| rest.split(')').next().unwrap_or("").to_owned();
         for rest in code.split("REMOVE_RECURSE").skip(1).take(16) {
             for path in inner(rest).split_whitespace() {
-                self.delete(&Text::lit(path.trim_matches('"')), by, true);
+                let path = path.trim_matches('"').replace("$ENV{HOME}", self.places.home);
+                self.delete(&Text::lit(path), by, true);
             }
         }
         for rest in code.split("COMMAND ").skip(1).take(16) {

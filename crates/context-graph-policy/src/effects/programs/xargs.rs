@@ -1,7 +1,7 @@
 //! `xargs` and `parallel`: programs that take arguments from a pipe.
 
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Origin, Piece, Run, Text};
+use crate::effects::{Origin, Piece, Run, Text, Unknown};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
@@ -56,6 +56,11 @@ impl Shell<'_> {
             return Flow::default();
         }
         self.clean_listed(&rest);
+        // Whoever answers chooses what is removed.
+        let removes = ["rm", "unlink", "shred", "rmdir", "trash"];
+        if stdin.network && rest.first().is_some_and(|program| removes.contains(&program.known())) {
+            self.unknown(Unknown::DeleteTarget(Text::hole(Origin::Output)));
+        }
         let mut flow = Flow::default();
         if let Some(mark) =
             placeholder.filter(|mark| rest.iter().any(|arg| arg.known().contains(mark.as_str())))

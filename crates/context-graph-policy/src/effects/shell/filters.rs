@@ -78,6 +78,9 @@ impl Shell<'_> {
             {
                 computed(stdin, |_| None)
             }
+            "head" | "tail" if stdin.piped && args.iter().any(|arg| arg.prefix().starts_with("-c")) => {
+                computed(stdin, |text| cut_out(name, args, text))
+            }
             "head" | "tail" | "uniq" | "nl" | "tee" | "sponge" if stdin.piped => stdin.clone(),
             _ => return None,
         })
@@ -111,6 +114,21 @@ impl Shell<'_> {
             ..Flow::default()
         })
     }
+}
+
+/// What `head -c` and `tail -c` leave of a text.
+fn cut_out(name: &str, args: &[Text], text: &str) -> Option<String> {
+    let at = args.iter().position(|arg| arg.prefix().starts_with("-c"))?;
+    let attached = &args[at].literal()?[2..];
+    let count = if attached.is_empty() { args.get(at + 1)?.literal()? } else { attached };
+    let from_start = count.starts_with('+');
+    let count: usize = count.trim_start_matches('+').parse().ok()?;
+    let kept = match name {
+        "head" => text.get(..count.min(text.len())),
+        _ if from_start => text.get(count.saturating_sub(1).min(text.len())..),
+        _ => text.get(text.len().saturating_sub(count)..),
+    };
+    kept.map(str::to_owned)
 }
 
 /// A filter over known text. If we cannot imitate it, the result counts as computed.
