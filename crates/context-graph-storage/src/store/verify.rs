@@ -260,15 +260,9 @@ impl Store {
             let value = row.map_or(Ok(ValueRef::Null), |row| row.get_ref(column))?;
             let id = &follow.ledger.entry.session_id;
             let holds = value.as_blob().is_ok_and(|bytes| self.seal.disclose(purpose, id, bytes).is_some());
-            match value {
-                ValueRef::Null if is_due => {
-                    follow.break_at(report, None, format!("the {purpose} is gone; {MEND}"));
-                }
-                ValueRef::Null => {}
-                _ if holds => {}
-                _ => {
-                    follow.break_at(report, None, format!("the {purpose} is not as it was written; {MEND}"));
-                }
+            let what = if value == ValueRef::Null { "is gone" } else { "is not as it was written" };
+            if !holds && (is_due || value != ValueRef::Null) {
+                follow.break_at(report, None, format!("the {purpose} {what}; {MEND}"));
             }
         }
         Ok(())

@@ -16,6 +16,7 @@ mod places;
 mod plain;
 mod queries;
 mod reaches;
+mod removes;
 mod runs;
 mod uses;
 mod walks;
@@ -31,7 +32,7 @@ use places::{is_shell_path, looks_like_path, opens_for_writing, target_of};
 use queries::statements_for_database;
 use runs::{bare_commands, own_program, quiet_script, run_strings, scan_nested};
 use uses::Uses;
-use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RECURSIVE, RUNS, SENDS, SPELLS, WALKS, WRITES};
+use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RUNS, SENDS, SPELLS, WRITES};
 
 use super::shell::{Shell, Taint};
 use super::{Access, Cargo, Text, Unknown};
@@ -373,39 +374,6 @@ impl<'c> Scan<'c> {
             for text in &statement.operands {
                 scan_nested(shell, self.language, text);
             }
-        }
-    }
-
-    fn removing(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {
-        let low = statement.low.as_str();
-        let julia = self.language == "julia" && low.contains("rm(");
-        let passed = statement.operands.iter().any(|text| text == "unlink" || text == "rimraf");
-        let groovy = self.language == "groovy" && low.trim_start().starts_with("delete ");
-        let removes = has(low, DELETES) || julia || groovy || passed || self.by_other_name(low, DELETES);
-        if !removes && !self.renamed_delete {
-            return;
-        }
-        let mut targets = statement.targets.clone();
-        // What a walk through the project removes is looked at as a whole.
-        let walks = has(low, WALKS);
-        if walks || low.contains("rglob(") && statement.operands.iter().any(|text| text.starts_with("*.")) {
-            targets.retain(|target| !matches!(target.known(), "." | "./"));
-        }
-        let recursive = has(low, RECURSIVE) || groovy || self.renamed_delete || passed;
-        if targets.is_empty() {
-            targets.extend(computed::place(low).map(Text::lit));
-        }
-        if targets.is_empty()
-            && recursive
-            && !self.renamed_delete
-            && !self.temporary.iter().any(|name| mentions(low, name))
-            && !low.contains("def ")
-            && !low.contains("function")
-        {
-            shell.unknown(Unknown::DeleteTarget(Text::from(statement.text.trim())));
-        }
-        for target in &targets {
-            shell.touch_all(Access::Delete, target, "inline code", recursive);
         }
     }
 }

@@ -2,12 +2,14 @@
 //! handled as everywhere, and code built at run time is unknown.
 
 mod listed;
+mod machine;
 mod plain;
 mod read;
 
 use listed::Listing;
-use plain::{static_calls, with_values, without_splats};
-use read::{nested, operands, slashed, statements, valued, with_places, without_sayings, words};
+use machine::{dotnet, machine, started};
+use plain::{with_values, without_splats};
+use read::{nested, operands, slashed, statements, valued, without_sayings, words};
 
 use super::shell::{Flow, Shell, Taint};
 use super::{Access, Cargo, Disclosure, Privilege, Run, Text, Unknown};
@@ -97,69 +99,6 @@ fn renamed(aliases: &mut Vec<(String, Text)>, words: &mut [Text]) {
     }
 }
 
-/// What methods of .NET classes do to the files they are given, and the programs they start.
-fn dotnet(shell: &mut Shell<'_>, statement: &str) {
-    let statement = &*with_places(statement, shell);
-    let lower = statement.to_ascii_lowercase();
-    if lower.contains(".downloadfile(")
-        && let [_, file, ..] = super::inline::string_literals(&statement.replace('\\', "/")).as_slice()
-    {
-        shell.touch(Access::Write, &Text::from(file.as_str()), "PowerShell");
-        shell.taint(&Text::from(file.as_str()), Taint::Network);
-    }
-    for (class, method, args) in static_calls(statement) {
-        let texts: Vec<Text> = args.iter().map(|arg| Text::from(arg.as_str())).collect();
-        let of = |name: &str| class.ends_with(name);
-        if method == "getenvironmentvariables" {
-            shell.disclose(Disclosure::Environment);
-        } else if method == "setenvironmentvariable" {
-            // Without a third value the variable is set for this process only.
-            if args.iter().any(|arg| ["user", "machine"].iter().any(|all| arg.eq_ignore_ascii_case(all))) {
-                let (name, cwd) = ("setx".to_owned(), shell.cwd().clone());
-                shell.out.runs.push(Run { name, args: texts, assigns: Vec::new(), stdin: None, cwd });
-            }
-        } else if of("process") && method == "start" {
-            let line = args.iter().flat_map(|arg| arg.split_whitespace()).map(Text::lit);
-            shell.run(line.collect(), Vec::new(), &Flow::default());
-        } else if of("file") || of("directory") || of("filesystem") || of("streamwriter") || of("filestream")
-        {
-            let begins = |verbs: &[&str]| verbs.iter().any(|verb| method.starts_with(verb));
-            let access = if begins(&["delete", "move", "replace"]) {
-                Access::Delete
-            } else if begins(&["write", "append", "create", "copy", "open", "set"]) || of("streamwriter") {
-                Access::Write
-            } else {
-                Access::Read
-            };
-            let both = begins(&["copy", "move", "replace", "createsymboliclink"]);
-            for text in
-                texts.iter().filter(|text| !text.prefix().starts_with('$')).take(1 + usize::from(both))
-            {
-                shell.touch_all(access, text, "PowerShell", true);
-            }
-        }
-    }
-}
-
-/// Commands that weaken the machine's protection, or end every process.
-fn machine(shell: &mut Shell<'_>, name: &str, args: &[Text]) -> bool {
-    let has = |word: &str| args.iter().any(|arg| arg.to_string().eq_ignore_ascii_case(word));
-    match name {
-        "set-executionpolicy" if (has("unrestricted") || has("bypass")) && !has("process") => {
-            shell.out.privileges.push(Privilege::Grant("Set-ExecutionPolicy".to_owned()));
-        }
-        "stop-process" | "spps" if has("*") => {
-            shell.script("kill -9 -1");
-        }
-        "stop-process" | "spps" | "kill" if has("-name") => {
-            let names = args.iter().filter(|arg| !arg.prefix().starts_with('-')).cloned();
-            shell.run([Text::lit("pkill")].into_iter().chain(names).collect(), Vec::new(), &Flow::default());
-        }
-        _ => return false,
-    }
-    true
-}
-
 /// What a statement prints: a value by itself, or the argument of a printing command.
 fn said(statement: &str) -> &str {
     let statement = statement.trim();
@@ -236,30 +175,6 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
             shell.run(words.to_vec(), Vec::new(), &Flow::default());
         }
     }
-}
-
-/// `Start-Process`: the program, and the words that are passed to it.
-fn started(shell: &mut Shell<'_>, args: &[Text], files: &[Text]) {
-    let is_list = |arg: &Text| {
-        let option = arg.known().to_ascii_lowercase();
-        option.len() > 2 && ("-argumentlist".starts_with(&option) || option == "-args")
-    };
-    let Some((program, rest)) = files.split_first() else { return };
-    let listed: Vec<Text> = match args.iter().position(is_list) {
-        Some(at) => {
-            let ends =
-                ["-wait", "-nonewwindow", "-passthru", "-windowstyle", "-workingdirectory", "-filepath"];
-            let own = |arg: &&Text| !ends.contains(&arg.known().to_ascii_lowercase().as_str());
-            args[at + 1..].iter().take_while(own).cloned().collect()
-        }
-        None => rest.to_vec(),
-    };
-    let words: Vec<Text> = match listed.as_slice() {
-        [line] => line.known().split_whitespace().map(Text::lit).collect(),
-        _ => listed,
-    };
-    let program = program.known().split_whitespace().map(Text::lit);
-    shell.run(program.chain(words).collect(), Vec::new(), &Flow::default());
 }
 
 /// Handles commands on files; false if it is another command.

@@ -4,8 +4,8 @@ use context_graph_secrets::names_credential;
 
 use crate::effects::path::{absolute, arrived};
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Disclosure, Origin, Run, Text};
-use crate::programs::{Invocation, lists};
+use crate::effects::{Disclosure, Origin, Run, Text};
+use crate::programs::Invocation;
 
 impl Shell<'_> {
     /// The shell evaluates a subscript in a variable's name, including commands in it, even if it was quoted.
@@ -70,47 +70,17 @@ impl Shell<'_> {
                     None => {}
                 }
             }
-            "trap" => {
-                let script = call.operands().first().map(|script| (*script).clone()).unwrap_or_default();
-                let is_printed = script.has_origin(Origin::Output) || script.has_origin(Origin::File);
-                if script.literal().is_some() || script.is_blank() && is_printed {
-                    self.script_text(&script, &Flow::default(), "trap");
-                }
-            }
-            "compgen" => {
-                let given = |option: &str| {
-                    let at = run.args.iter().position(|arg| arg.known() == option)?;
-                    run.args.get(at + 1)?.literal().map(str::to_owned)
-                };
-                if let Some(script) = given("-C") {
-                    self.script(&script);
-                }
-                // The list of words is expanded once more.
-                if let Some(words) = given("-W").filter(|words| words.contains(['$', '`'])) {
-                    self.quietly(|shell| shell.script(&format!(": {words}")));
-                }
-            }
-            "let" => {
-                for arg in &run.args {
-                    self.assign_number(arg.known());
-                }
-            }
+            "trap" | "compgen" | "let" => self.expanded_again(call),
             "alias" | "hash" => self.rename(run),
             "export" | "declare" | "typeset" | "readonly" | "local" => return Some(self.declare(call)),
             "shopt" | "setopt" => {
                 let names = ["dotglob", "globdots", "glob_dots", "GLOB_DOTS", "GLOBDOTS"];
                 self.stars_reach_hidden |= run.args.iter().any(|arg| names.contains(&arg.known()));
             }
-            "set" => {
-                if run.args.is_empty() {
-                    return Some(Flow { environment: true, piped: true, ..Flow::default() });
-                }
-                self.goes_by_links |= run.args.iter().any(|arg| matches!(arg.known(), "-P" | "physical"));
-                let dashes = run.args.iter().position(|arg| arg.literal() == Some("--"));
-                if dashes.is_some() || !run.args[0].prefix().starts_with(['-', '+']) {
-                    self.set_positional(run.args[dashes.map_or(0, |at| at + 1)..].to_vec());
-                }
+            "set" if run.args.is_empty() => {
+                return Some(Flow { environment: true, piped: true, ..Flow::default() });
             }
+            "set" => self.set_words(run),
             "shift" => {
                 let from = run.arg(0).parse().unwrap_or(1_usize).saturating_add(1);
                 self.set_positional(self.positional().get(from..).unwrap_or_default().to_vec());
@@ -130,27 +100,53 @@ impl Shell<'_> {
             "exit" | "return" | "break" | "continue" | "true" | "false" | ":" | "test" | "[" | "wait"
             | "umask" | "ulimit" | "jobs" | "fg" | "bg" | "getopts" | "sleep" | "logout" | "disown"
             | "dirs" => {}
-            // Whole paths, one on each line.
-            "tree"
-                if call
-                    .run
-                    .args
-                    .iter()
-                    .any(|arg| arg.known().starts_with('-') && arg.known().contains('f')) =>
-            {
-                let folder =
-                    call.operands().first().map_or_else(|| Text::lit("."), |folder| (*folder).clone());
-                let text = super::find::contents(&folder);
-                return Some(Flow { piped: true, text, from: run.name.clone(), ..Flow::default() });
-            }
             "ls" | "tree" | "du" | "df" | "stat" | "file" | "exa" | "eza" | "lsd" => {
                 self.option_roles(call, stdin);
-                let text = self.listed_hidden(call);
+                let text = listed_whole(call).or_else(|| self.listed_hidden(call));
                 return Some(Flow { piped: true, text, from: run.name.clone(), ..Flow::default() });
             }
             _ => return None,
         }
         Some(Flow::default())
+    }
+
+    /// `set`: options of the shell, and the words that it goes by.
+    fn set_words(&mut self, run: &Run) {
+        self.goes_by_links |= run.args.iter().any(|arg| matches!(arg.known(), "-P" | "physical"));
+        let dashes = run.args.iter().position(|arg| arg.literal() == Some("--"));
+        if dashes.is_some() || !run.args[0].prefix().starts_with(['-', '+']) {
+            self.set_positional(run.args[dashes.map_or(0, |at| at + 1)..].to_vec());
+        }
+    }
+
+    /// Builtins that expand their words once more: a script for later, a list of completions, a sum.
+    fn expanded_again(&mut self, call: &Invocation<'_>) {
+        let run = call.run;
+        if run.name == "let" {
+            for arg in &run.args {
+                self.assign_number(arg.known());
+            }
+            return;
+        }
+        if run.name == "trap" {
+            let script = call.operands().first().map(|script| (*script).clone()).unwrap_or_default();
+            let is_printed = script.has_origin(Origin::Output) || script.has_origin(Origin::File);
+            if script.literal().is_some() || script.is_blank() && is_printed {
+                self.script_text(&script, &Flow::default(), "trap");
+            }
+            return;
+        }
+        let given = |option: &str| {
+            let at = run.args.iter().position(|arg| arg.known() == option)?;
+            run.args.get(at + 1)?.literal().map(str::to_owned)
+        };
+        if let Some(script) = given("-C") {
+            self.script(&script);
+        }
+        // The list of words is expanded once more.
+        if let Some(words) = given("-W").filter(|words| words.contains(['$', '`'])) {
+            self.quietly(|shell| shell.script(&format!(": {words}")));
+        }
     }
 
     /// The names that `ls` prints for a hidden folder, as a pattern.
@@ -279,135 +275,6 @@ impl Shell<'_> {
         let is_plain = call.operands().first().is_some_and(|to| !to.prefix().starts_with(['/', '.', '~']));
         self.move_to(if searches && is_plain { Text::hole(Origin::Variable) } else { to });
     }
-
-    /// Text that is run as a script.
-    pub(super) fn script_text(&mut self, script: &Text, stdin: &Flow, by: &str) -> Flow {
-        if let Some(known) = script.literal() {
-            return self.script_fed(known, stdin);
-        }
-        if script.has_origin(Origin::Computed) {
-            self.unknown(crate::effects::Unknown::Decoded);
-            return Flow::default();
-        }
-        // Replaces unknown values by a placeholder, so that the text around them can still be parsed.
-        let mut readable = String::new();
-        for piece in &script.0 {
-            match piece {
-                crate::effects::Piece::Lit(text) => readable.push_str(text),
-                crate::effects::Piece::Star => readable.push('*'),
-                crate::effects::Piece::One => readable.push('?'),
-                crate::effects::Piece::Hole(Origin::Below) => {
-                    self.set("__below", Text::hole(Origin::Below));
-                    readable.push_str("${__below}");
-                }
-                crate::effects::Piece::Hole(_) => readable.push_str("$__unknown"),
-            }
-        }
-        if script.is_blank() {
-            // `eval "$(ssh-agent -s)"` and similar: output of a known program.
-            let trusted = script.has_origin(Origin::Output) && by == "eval" && self.evaluates_known_tool();
-            if !trusted {
-                self.unknown(crate::effects::Unknown::Piped(by.to_owned()));
-            }
-            return Flow::default();
-        }
-        self.script_fed(&readable, stdin)
-    }
-
-    /// Whether the command just walked is one whose output is meant for `eval`.
-    fn evaluates_known_tool(&self) -> bool {
-        let Some(last) = self.out.runs.last() else { return false };
-        lists::EVALUATED.contains(&last.name.as_str())
-    }
-
-    /// A file that is run as a script. If this command wrote the file, its content is walked.
-    pub(super) fn run_file(&mut self, file: &Text, argv: &[Text], stdin: &Flow, by: &str) {
-        if let Some(flow) = self.descriptor(file) {
-            self.run_stream(&flow, by);
-            return;
-        }
-        // Whatever its number, the descriptor was opened by this command.
-        let open = |path: &str| {
-            path == "-"
-                || path == "/dev/stdin"
-                || path.starts_with("/proc/self/fd/")
-                || path.starts_with("/proc/thread-self/fd/")
-                || path.starts_with("/dev/fd/")
-        };
-        if file.literal().is_some_and(open) {
-            self.run_stream(stdin, by);
-            return;
-        }
-        self.touch(Access::Execute, file, by);
-        self.run_tainted(file, by);
-        self.run_unpacked(file);
-        if let Some(script) = self.content_like(file) {
-            self.script_with(&script, argv.to_vec(), stdin);
-        } else {
-            self.runs_file(file, "sh", &[]);
-        }
-        if file.has_origin(Origin::Computed) {
-            self.unknown(crate::effects::Unknown::Program(file.clone()));
-        }
-    }
-
-    /// Notes a file that existed before and is run now.
-    pub(crate) fn runs_file(&mut self, file: &Text, by: &str, parts: &[&str]) {
-        let path = absolute(&self.home_expanded(file), self.cwd());
-        let Some(path) = path.literal().filter(|_| self.remote == 0 && self.out.scripts.len() < 8) else {
-            return;
-        };
-        // A copy has the content of its origin.
-        let origin = self.origin_of(path);
-        let parts = parts.iter().map(|part| (*part).to_owned()).collect();
-        self.out.scripts.push(crate::effects::Script {
-            path: origin.unwrap_or_else(|| path.to_owned()),
-            by: by.to_owned(),
-            parts,
-            unasked: false,
-        });
-    }
-
-    /// The output of the process substitution behind this path.
-    pub(crate) fn descriptor(&self, path: &Text) -> Option<Flow> {
-        let path = path.literal()?;
-        let folders = ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"];
-        let number: u32 = folders.iter().find_map(|folder| path.strip_prefix(folder))?.parse().ok()?;
-        if let Some((_, flow)) = self.opened.iter().rev().find(|(known, _)| *known == number) {
-            return Some(flow.clone());
-        }
-        self.descriptors.get(usize::try_from(number).ok()?.checked_sub(63)?).cloned()
-    }
-
-    /// Text from a pipe that is run as a script.
-    pub(super) fn run_stream(&mut self, stream: &Flow, by: &str) -> Flow {
-        use crate::effects::Unknown;
-        if stream.network {
-            self.unknown(Unknown::Downloaded(by.to_owned()));
-        } else if let (Some(text), false) = (&stream.text, stream.decoded) {
-            let text = text.clone();
-            return self.script_text(&text, &Flow::default(), by);
-        } else if stream.decoded {
-            self.unknown(Unknown::Decoded);
-        } else if stream.file {
-            for file in self.files_fed(stream) {
-                self.runs_file(&file, "sh", &[]);
-            }
-        }
-        if stream.piped
-            && stream.text.is_none()
-            && !stream.network
-            && !stream.decoded
-            && (!stream.file || picks_out(&stream.from))
-        {
-            self.unknown(Unknown::Piped(if stream.from.is_empty() {
-                by.to_owned()
-            } else {
-                stream.from.clone()
-            }));
-        }
-        Flow { piped: true, from: by.to_owned(), ..Flow::default() }
-    }
 }
 
 /// Whether a path goes up again (`..`) after an unknown part.
@@ -416,7 +283,12 @@ fn climbs(path: &Text) -> bool {
     after.skip(1).any(|piece| matches!(piece, crate::effects::Piece::Lit(text) if text.contains("/..")))
 }
 
-/// Programs that transform a file: their output is not the file's content.
-fn picks_out(program: &str) -> bool {
-    lists::PICKS_OUT.contains(&program)
+/// What `tree -f` prints: whole paths, one on each line.
+fn listed_whole(call: &Invocation<'_>) -> Option<Text> {
+    let is_full = |arg: &Text| arg.known().starts_with('-') && arg.known().contains('f');
+    if call.run.name != "tree" || !call.run.args.iter().any(is_full) {
+        return None;
+    }
+    let folder = call.operands().first().map_or_else(|| Text::lit("."), |folder| (*folder).clone());
+    super::find::contents(&folder)
 }

@@ -69,8 +69,8 @@ impl Shell<'_> {
         let starts = run.args.iter().take_while(|arg| !arg.prefix().starts_with(['-', '(', '!']));
         let starts: Vec<&str> = starts.filter_map(Text::literal).collect();
         let starts = if starts.is_empty() { vec!["."] } else { starts };
-        let named = run.args.windows(2).filter(|pair| pair[0].known() == "-name");
-        let names: Vec<&str> = named.filter_map(|pair| pair[1].literal()).take(4).collect();
+        let asked = run.args.windows(2).filter(|pair| pair[0].known() == "-name");
+        let names: Vec<&str> = asked.filter_map(|pair| pair[1].literal()).take(4).collect();
         let files =
             starts.iter().take(4).flat_map(|start| names.iter().map(move |name| format!("{start}/{name}")));
         files.filter(|file| self.is_file(file)).map(Text::lit).collect()

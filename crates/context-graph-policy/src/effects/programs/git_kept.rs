@@ -8,7 +8,7 @@ use crate::programs::Invocation;
 /// How much of a settings file is read.
 const MAX_SETTINGS: usize = 32 * 1024;
 
-/// Subcommands that git has itself. It looks for an alias only if a word is none of them.
+/// Subcommands that git has itself, in order. It looks for an alias only if a word is none of them.
 const BUILT_IN: &[&str] = &[
     "add",
     "am",
@@ -126,7 +126,7 @@ const BUILT_IN: &[&str] = &[
 impl Shell<'_> {
     /// The alias of this name that the repository or the user keeps.
     pub(super) fn kept_alias(&self, sub: &str) -> Option<Text> {
-        if BUILT_IN.contains(&sub) || sub.starts_with('-') {
+        if BUILT_IN.binary_search(&sub).is_ok() || sub.starts_with('-') {
             return None;
         }
         let home = self.places.home.trim_end_matches('/');
@@ -148,10 +148,10 @@ impl Shell<'_> {
             _ => return,
         };
         let Some(folder) = self.repository() else { return };
-        let named = self.kept_setting(&format!("{folder}/.git/config"), "core", "hookspath");
-        let hooks = named.map_or_else(
+        let moved = self.kept_setting(&format!("{folder}/.git/config"), "core", "hookspath");
+        let hooks = moved.map_or_else(
             || format!("{folder}/.git/hooks"),
-            |named| if named.starts_with('/') { named } else { format!("{folder}/{named}") },
+            |moved| if moved.starts_with('/') { moved } else { format!("{folder}/{moved}") },
         );
         for name in names {
             let file = format!("{hooks}/{name}");
@@ -204,4 +204,20 @@ fn unquoted(value: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUILT_IN, unquoted};
+
+    #[test]
+    fn subcommands_are_sorted() {
+        assert!(BUILT_IN.is_sorted());
+    }
+
+    #[test]
+    fn values_lose_their_quotes_and_escapes() {
+        assert_eq!(unquoted("\"!git log | head\""), "!git log | head");
+        assert_eq!(unquoted("!f() { echo \\\"x\\\"; }; f"), "!f() { echo \"x\"; }; f");
+    }
 }

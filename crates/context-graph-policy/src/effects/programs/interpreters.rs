@@ -58,6 +58,10 @@ impl Shell<'_> {
                 }
                 Some(Flow::default())
             }
+            "node" if run.args.iter().any(|arg| arg.prefix().starts_with("--run")) => {
+                self.runs_tasks(call);
+                Some(Flow::default())
+            }
             "rake" if call.has("-e") => self.language(call, stdin),
             "python" | "pypy" | "ipython" | "node" | "deno" | "bun" | "nodejs" | "tsx" | "ts-node"
             | "perl" | "ruby" | "jruby" | "php" | "lua" | "luajit" | "Rscript" | "R" | "julia" | "elixir"
@@ -187,10 +191,6 @@ impl Shell<'_> {
 
     fn language(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
-        if run.name == "node" && run.args.iter().any(|arg| arg.prefix().starts_with("--run")) {
-            self.runs_tasks(call);
-            return Some(Flow::default());
-        }
         let is_code = |option: &crate::programs::row::Opt| option.takes.first() == Some(&Role::Code);
         let mut codes: Vec<Text> = Vec::new();
         for given in &call.given {

@@ -22,6 +22,7 @@ mod outputs;
 mod passed;
 mod patches;
 mod requests;
+mod run_text;
 mod runners;
 mod sed;
 mod storage;

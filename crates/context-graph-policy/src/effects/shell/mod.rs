@@ -11,6 +11,7 @@ mod flow;
 mod folders;
 mod loops;
 mod notes;
+mod numbers;
 mod parameter;
 mod parse;
 mod redirect;
