@@ -16,6 +16,7 @@ pub mod policy;
 mod records;
 pub mod schema;
 mod serve;
+mod session_row;
 pub mod wire;
 mod words;
 

@@ -4,10 +4,10 @@ use crate::db::{Connection, DbError, Pool, Result};
 use crate::{given, keys, words};
 
 /// The version of the tables.
-pub const FORMAT: i64 = 3;
+pub const FORMAT: i64 = 4;
 const SCHEMA: &str = include_str!("schema.sql");
 /// What leads from each version to the next, beginning with the first.
-const UPGRADES: [&str; 2] = [
+const UPGRADES: [&str; 3] = [
     "ALTER TABLE tenants ADD COLUMN policy_key BYTEA;
     CREATE TABLE policies (tenant BIGINT NOT NULL, number BIGINT NOT NULL, etag TEXT NOT NULL, content BYTEA NOT NULL,
         published_ms BIGINT NOT NULL, PRIMARY KEY (tenant, number));",
@@ -16,9 +16,24 @@ const UPGRADES: [&str; 2] = [
         last_ms BIGINT NOT NULL, letters SMALLINT[], PRIMARY KEY (tenant, session, first_seq, born)) /* by time */;
     CREATE INDEX words_by_time ON words (tenant, last_ms);
     CREATE INDEX words_by_letters ON words USING gin (letters);",
+    "DROP TABLE words;
+    CREATE TABLE words (tenant BIGINT NOT NULL, member BIGINT NOT NULL, machine BIGINT NOT NULL, born BIGINT NOT NULL,
+        session BIGINT NOT NULL, first_seq BIGINT NOT NULL, last_seq BIGINT NOT NULL, first_ms BIGINT NOT NULL,
+        last_ms BIGINT NOT NULL, parts INTEGER[], PRIMARY KEY (tenant, session, first_seq, born)) /* by time */;
+    CREATE INDEX words_by_time ON words (tenant, last_ms);
+    CREATE INDEX words_by_parts ON words USING gin (parts);
+    CREATE INDEX calls_by_tool ON calls (tenant, tool, at_ms);
+    CREATE INDEX calls_by_outcome ON calls (tenant, outcome, at_ms) WHERE outcome <> 'success';
+    CREATE TABLE tools (tenant BIGINT NOT NULL, tool TEXT NOT NULL, PRIMARY KEY (tenant, tool));
+    INSERT INTO tools SELECT DISTINCT tenant, tool FROM calls;
+    CREATE TABLE changes (number BIGINT NOT NULL PRIMARY KEY, tenant BIGINT NOT NULL, member BIGINT NOT NULL,
+        whom TEXT NOT NULL, at_ms BIGINT NOT NULL, what TEXT NOT NULL, is_done BIGINT NOT NULL);
+    CREATE INDEX changes_by_time ON changes (tenant, at_ms);
+    CREATE TABLE turned_away (at_ms BIGINT NOT NULL, source TEXT NOT NULL, kind TEXT NOT NULL, number BIGINT NOT NULL,
+        PRIMARY KEY (at_ms, source, kind));",
 ];
-/// Since this version there are words to search by.
-const WORDS: i64 = 3;
+/// Since this version words are searched by what they are today.
+const WORDS: i64 = 4;
 
 /// What was there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +89,7 @@ pub fn migrate(pool: &Pool, partitioned: bool, now_ms: i64) -> Result<Found> {
 
 /// All steps from a version to this one, or none of them.
 fn upgrade(pool: &Pool, from: i64) -> Result<()> {
+    pool.forget_idle();
     let done = usize::try_from(from - 1).unwrap_or(usize::MAX);
     pool.transaction(
         |_: &DbError| false,
@@ -82,6 +98,10 @@ fn upgrade(pool: &Pool, from: i64) -> Result<()> {
             let sql = "UPDATE meta SET value = $1 WHERE name = 'format' AND value = $2";
             if connection.execute(sql, given![FORMAT.to_string(), from.to_string()])? == 0 {
                 return Ok(());
+            }
+            if pool.is_postgres() {
+                // Large tables take longer than anything else that is asked.
+                connection.batch("SET LOCAL statement_timeout = 0")?;
             }
             let partitions = connection.one("SELECT value FROM meta WHERE name = 'partitions'", &[])?;
             let partitioned = partitions.is_some_and(|row| row.text(0) == "month");
@@ -93,7 +113,10 @@ fn upgrade(pool: &Pool, from: i64) -> Result<()> {
             }
             Ok(())
         },
-    )
+    )?;
+    // Connections opened earlier believe that tables have partitions that were dropped with them.
+    pool.forget_idle();
+    Ok(())
 }
 
 /// A unique number that grows with time: the time, then random bits.

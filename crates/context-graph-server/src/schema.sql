@@ -172,6 +172,15 @@ CREATE TABLE calls (
 CREATE INDEX calls_by_time ON calls (tenant, at_ms);
 CREATE INDEX calls_of_member ON calls (tenant, member, at_ms);
 CREATE INDEX calls_by_verdict ON calls (tenant, verdict, at_ms) WHERE verdict IS NOT NULL;
+CREATE INDEX calls_by_tool ON calls (tenant, tool, at_ms);
+CREATE INDEX calls_by_outcome ON calls (tenant, outcome, at_ms) WHERE outcome <> 'success';
+
+-- Tools that were ever called, so that a name or its beginning leads to the names that calls have.
+CREATE TABLE tools (
+    tenant BIGINT NOT NULL,
+    tool   TEXT NOT NULL,
+    PRIMARY KEY (tenant, tool)
+);
 
 CREATE TABLE decisions (
     tenant   BIGINT NOT NULL,
@@ -230,8 +239,8 @@ CREATE TABLE injections (
     PRIMARY KEY (tenant, session, seq, position, born)
 ) /* by time */;
 
--- For each stretch of records, which sequences of three letters their texts have: a search reads only stretches that have
--- all of what it looks for.
+-- For each stretch of records, the parts of the words in their texts (words.rs): a search reads only stretches that have
+-- all parts of what it looks for.
 CREATE TABLE words (
     tenant    BIGINT NOT NULL,
     member    BIGINT NOT NULL,
@@ -242,11 +251,11 @@ CREATE TABLE words (
     last_seq  BIGINT NOT NULL,
     first_ms  BIGINT NOT NULL,
     last_ms   BIGINT NOT NULL,
-    letters   SMALLINT[],
+    parts     INTEGER[],
     PRIMARY KEY (tenant, session, first_seq, born)
 ) /* by time */;
 CREATE INDEX words_by_time ON words (tenant, last_ms);
-CREATE INDEX words_by_letters ON words USING gin (letters);
+CREATE INDEX words_by_parts ON words USING gin (parts);
 
 -- What stays of a session that was forgotten: that it was, and up to which beginning of it nothing is taken again.
 CREATE TABLE tombstones (
@@ -288,3 +297,25 @@ CREATE TABLE looks (
     owner   BIGINT NOT NULL
 );
 CREATE INDEX looks_by_time ON looks (tenant, at_ms);
+
+-- What admins changed about members on the pages, and what others tried to.
+CREATE TABLE changes (
+    number BIGINT NOT NULL PRIMARY KEY,
+    tenant BIGINT NOT NULL,
+    -- Who did it, and about whom.
+    member BIGINT NOT NULL,
+    whom   TEXT NOT NULL,
+    at_ms  BIGINT NOT NULL,
+    what   TEXT NOT NULL,
+    is_done BIGINT NOT NULL
+);
+CREATE INDEX changes_by_time ON changes (tenant, at_ms);
+
+-- Requests that were too large, too slow or too frequent: how many of each kind in a minute, from which address.
+CREATE TABLE turned_away (
+    at_ms  BIGINT NOT NULL,
+    source TEXT NOT NULL,
+    kind   TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    PRIMARY KEY (at_ms, source, kind)
+);

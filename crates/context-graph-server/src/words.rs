@@ -1,6 +1,11 @@
-//! What a search looks at first: for each stretch of records, which sequences of three letters their texts have.
-//! PostgreSQL finds the stretches that have all of a text's by an index. Their records are read then, so a stretch that is
-//! named for nothing costs time and no wrong answer.
+//! What a search looks at first: for each stretch of records, what the words of their texts are made of. PostgreSQL finds
+//! the stretches that have all parts of a text by an index. Their records are read then, so a stretch that is named for
+//! nothing costs time and no wrong answer.
+//!
+//! A word's parts are its sequences of three and of five letters or digits. Three are everywhere in a long stretch, above
+//! all of digits, so they are asked for only of words that are shorter than five.
+
+use std::collections::HashSet;
 
 use context_graph_core::audit::visit_texts;
 use context_graph_core::session::EventRecord;
@@ -10,55 +15,97 @@ use crate::db::{Connection, DbError, Result, Value};
 use crate::given;
 use crate::wire::FULL_PUSH;
 
-/// Sequences of three letters, each as one of 65,536 numbers. Several share a number.
-struct Letters(Vec<u64>);
+/// A stretch with so many parts ends. One record may have more, up to `MOST`.
+const MANY: usize = 30_000;
+const MOST: usize = 120_000;
+/// Instead of the parts of a record that has more: it may have any text.
+pub(crate) const ANY: i32 = -1;
 
-/// The number of three letters in lower case.
-fn number(three: [u8; 3]) -> u16 {
-    let [a, b, c] = three.map(u32::from);
+/// The parts of words, each as a number.
+#[derive(Default)]
+struct Parts {
+    words: HashSet<Vec<u8>>,
+    numbers: HashSet<i32>,
+}
+
+/// The number of three letters, which no others have.
+fn of_three([a, b, c]: [u8; 3]) -> i32 {
+    i32::from_be_bytes([0, a, b, c])
+}
+
+/// The number of five letters. Several share one, and none has that of three letters.
+fn of_five(letters: [u8; 5]) -> i32 {
+    let five = letters.iter().fold(0_u64, |all, letter| all << 8 | u64::from(*letter));
     // The upper bits of a product depend on all bits of the factor.
-    let product = (a | b << 8 | c << 16).wrapping_mul(0x9E37_79B1);
-    u16::try_from(product >> 16).unwrap_or_default()
+    let bits = (five.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33) as u32;
+    // Not -1, which means something else.
+    (bits | 1 << 31).min(u32::MAX - 1).cast_signed()
 }
 
-/// The numbers of a text that is searched for; none if it is too short.
-pub(crate) fn of_needle(lower: &str) -> Vec<i16> {
-    let mut letters = Letters(vec![0; 1024]);
-    letters.add(lower);
-    letters.numbers()
+/// Whether a byte is part of a word. Every byte of a letter that is not ASCII is.
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
-impl Letters {
+/// The parts that texts must have that contain this one; none if its words are too short.
+pub(crate) fn of_needle(lower: &str) -> Vec<i32> {
+    let mut numbers = HashSet::new();
+    for word in lower.as_bytes().split(|byte| !is_of_word(*byte)) {
+        if word.len() < 5 {
+            numbers.extend(word.array_windows().copied().map(of_three));
+        } else {
+            numbers.extend(word.array_windows().copied().map(of_five));
+        }
+    }
+    sorted(numbers)
+}
+
+fn sorted(numbers: HashSet<i32>) -> Vec<i32> {
+    let mut numbers: Vec<i32> = numbers.into_iter().collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+impl Parts {
     fn add(&mut self, text: &str) {
-        for three in text.as_bytes().array_windows::<3>() {
-            let number = number(three.map(|letter| letter.to_ascii_lowercase()));
-            self.0[usize::from(number >> 6)] |= 1 << (number & 63);
+        for word in text.as_bytes().split(|byte| !is_of_word(*byte)) {
+            // Most words were there before.
+            if word.len() < 3 || self.words.contains(word) || self.numbers.len() > MOST {
+                continue;
+            }
+            let lower = word.to_ascii_lowercase();
+            self.numbers.extend(lower.array_windows().copied().map(of_three));
+            self.numbers.extend(lower.array_windows().copied().map(of_five));
+            self.words.insert(word.to_owned());
         }
     }
 
-    fn numbers(&self) -> Vec<i16> {
-        let all = (0..=u16::MAX).filter(|number| self.0[usize::from(number >> 6)] >> (number & 63) & 1 == 1);
-        all.map(u16::cast_signed).collect()
+    fn numbers(self) -> Vec<i32> {
+        if self.numbers.len() > MOST { vec![ANY] } else { sorted(self.numbers) }
     }
 }
 
 /// Whose records they are, and where: tenant, member, machine, `born`, session.
 pub(crate) type Whose = [i64; 5];
 
-/// Consecutive records with the letters of their texts.
+/// Consecutive records with the parts of their words.
 struct Stretch {
     first: u64,
     last: u64,
     first_ms: i64,
     last_ms: i64,
     bytes: usize,
-    letters: Option<Letters>,
+    parts: Option<Parts>,
 }
 
 impl Stretch {
-    fn new(seq: u64, at_ms: i64, finds_letters: bool) -> Self {
-        let letters = finds_letters.then(|| Letters(vec![0; 1024]));
-        Self { first: seq, last: seq, first_ms: at_ms, last_ms: at_ms, bytes: 0, letters }
+    fn new(seq: u64, at_ms: i64, finds_parts: bool) -> Self {
+        let parts = finds_parts.then(Parts::default);
+        Self { first: seq, last: seq, first_ms: at_ms, last_ms: at_ms, bytes: 0, parts }
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes >= FULL_PUSH || self.parts.as_ref().is_some_and(|parts| parts.numbers.len() >= MANY)
     }
 
     fn add(&mut self, seq: u64, record: &EventRecord) {
@@ -66,15 +113,15 @@ impl Stretch {
         self.first_ms = self.first_ms.min(record.at_ms);
         self.last_ms = self.last_ms.max(record.at_ms);
         self.bytes += record.payload.len();
-        if let Some(letters) = &mut self.letters {
-            visit_texts(record, &mut |text| letters.add(text));
+        if let Some(parts) = &mut self.parts {
+            visit_texts(record, &mut |text| parts.add(text));
         }
     }
 
     fn store(self, connection: &mut dyn Connection, whose: &Whose) -> Result<()> {
-        let letters = self.letters.map_or(Value::Null, |letters| Value::Shorts(letters.numbers()));
+        let parts = self.parts.map_or(Value::Null, |parts| Value::Ints(parts.numbers()));
         let [tenant, member, machine, born, session] = *whose;
-        let sql = "INSERT INTO words (tenant, member, machine, born, session, first_seq, last_seq, first_ms, last_ms, letters)
+        let sql = "INSERT INTO words (tenant, member, machine, born, session, first_seq, last_seq, first_ms, last_ms, parts)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
         let row = given![
             tenant,
@@ -86,25 +133,25 @@ impl Stretch {
             self.last,
             self.first_ms,
             self.last_ms,
-            letters
+            parts
         ];
         connection.execute(sql, row).map(drop)
     }
 }
 
-/// Stores which letters these records have.
+/// Stores what the words of these records are made of.
 pub(crate) fn learn<'a>(
     connection: &mut dyn Connection,
     whose: &Whose,
     records: impl IntoIterator<Item = &'a (u64, EventRecord)>,
 ) -> Result<()> {
     let mut open: Option<Stretch> = None;
-    let finds_letters = connection.finds_letters();
+    let finds_parts = connection.finds_parts();
     for (seq, record) in records {
-        if let Some(full) = open.take_if(|stretch| stretch.bytes >= FULL_PUSH) {
+        if let Some(full) = open.take_if(|stretch| stretch.is_full()) {
             full.store(connection, whose)?;
         }
-        open.get_or_insert_with(|| Stretch::new(*seq, record.at_ms, finds_letters)).add(*seq, record);
+        open.get_or_insert_with(|| Stretch::new(*seq, record.at_ms, finds_parts)).add(*seq, record);
     }
     open.map_or(Ok(()), |last| last.store(connection, whose))
 }
@@ -158,17 +205,29 @@ fn learn_session(connection: &mut dyn Connection, whose: &Whose) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> std::collections::BTreeSet<i16> {
-        of_needle(text).into_iter().collect()
+    fn of(text: &str) -> HashSet<i32> {
+        let mut parts = Parts::default();
+        parts.add(text);
+        parts.numbers().into_iter().collect()
     }
 
     #[test]
-    fn a_part_of_a_text_has_letters_of_the_text_only() {
-        let text = of("Cargo TEST --package orders import_17, Größe");
-        for part in ["cargo", "test --pack", "import_17", "größe", "go"] {
-            assert!(of(part).is_subset(&text), "{part}");
+    fn a_part_of_a_text_has_parts_of_the_text_only() {
+        let text = of("Cargo TEST --package orders import_17, Größe 0000123456");
+        for needle in ["cargo", "test --pack", "import_17", "größe", "go", "ders imp", "0123", "o 00001", "ß"]
+        {
+            assert!(of_needle(needle).iter().all(|number| text.contains(number)), "{needle}");
         }
-        assert!(!of("import_18").is_subset(&text));
-        assert!(of("ab").is_empty() && of("abc").len() == 1);
+        for needle in ["import_18", "00012346", "test --packet", "est -- cargos"] {
+            assert!(!of_needle(needle).iter().all(|number| text.contains(number)), "{needle}");
+        }
+        assert!(of_needle("ab -> cd").is_empty() && of_needle("abc").len() == 1);
+    }
+
+    #[test]
+    fn a_record_of_very_many_words_may_have_any_text() {
+        let hash = |number: i32| blake3::hash(&number.to_be_bytes()).to_hex().to_string() + " ";
+        let text: String = (0..10_000).map(hash).collect();
+        assert_eq!(of(&text), HashSet::from([ANY]));
     }
 }

@@ -25,7 +25,7 @@ pub struct Asked {
 type Question = (&'static str, fn(&TeamRecords, &str, i64) -> Answer<()>);
 
 /// What pages ask when they are opened. Injections, the curve and most filters are not among them.
-const QUESTIONS: [Question; 17] = [
+const QUESTIONS: [Question; 21] = [
     ("now: running", |records, _, _| records.running().map(drop)),
     ("now: activity", |records, _, now| records.activity(now - 14 * DAY_MS, DAY_MS / 4, 56).map(drop)),
     ("sessions: list", |records, _, _| {
@@ -45,6 +45,16 @@ const QUESTIONS: [Question; 17] = [
     ("calls: one tool", |records, _, _| {
         records.entries(&Entries { tool: vec!["Edit".to_owned()], ..Entries::default() }, 100).map(drop)
     }),
+    ("calls: a tool of one call", |records, _, _| {
+        records
+            .entries(&Entries { tool: vec!["NotebookEdit".to_owned()], ..Entries::default() }, 100)
+            .map(drop)
+    }),
+    ("calls: an outcome that no call has", |records, _, _| {
+        records
+            .entries(&Entries { outcome: vec!["interrupted".to_owned()], ..Entries::default() }, 100)
+            .map(drop)
+    }),
     ("calls: words that many have", |records, _, _| {
         records
             .entries(&Entries { text: vec!["let total: u64".to_owned()], ..Entries::default() }, 100)
@@ -55,6 +65,16 @@ const QUESTIONS: [Question; 17] = [
         let number = id.split('@').next().and_then(|id| id.rsplit('-').next()).unwrap_or_default();
         records
             .entries(&Entries { text: vec![format!("order {number}")], ..Entries::default() }, 100)
+            .map(drop)
+    }),
+    ("calls: a number that one has, without its beginning", |records, id, _| {
+        let number = id.split('@').next().and_then(|id| id.rsplit('-').next()).unwrap_or_default();
+        let end = number.get(number.len().saturating_sub(7)..).unwrap_or_default();
+        records.entries(&Entries { text: vec![end.to_owned()], ..Entries::default() }, 100).map(drop)
+    }),
+    ("calls: words that nobody has", |records, _, _| {
+        records
+            .entries(&Entries { text: vec!["quixotic windmill".to_owned()], ..Entries::default() }, 100)
             .map(drop)
     }),
     ("guard: rules", |records, _, now| records.rules(now - 30 * DAY_MS).map(drop)),

@@ -151,6 +151,8 @@ fn record(id: &str, session: u64, seq: u64, started_ms: i64) -> io::Result<LogRe
     let number = turn * CALLS + step.div_ceil(2);
     let is_stopped = number % 50 == 49;
     let (tool, input) = match number % 3 {
+        // One call, long ago, of a tool that nobody else uses.
+        0 if session == 0 && number == 3 => ("NotebookEdit", json!({"notebook_path": "/home/dev/a.ipynb"})),
         0 => (
             "Bash",
             json!({"command": format!("cargo test --package orders import_{number}"), "description": "Run the tests of the import"}),

@@ -118,6 +118,9 @@ pub fn remove(pool: &Pool) -> Result<(), DbError> {
         "tombstones",
         "refused",
         "looks",
+        "tools",
+        "changes",
+        "turned_away",
     ];
     pool.with(|connection| {
         let tables = BY_TIME.iter().chain(&rest);

@@ -49,8 +49,8 @@ pub enum Value {
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// Small numbers.
-    Shorts(Vec<i16>),
+    /// Several numbers.
+    Ints(Vec<i32>),
 }
 
 impl From<i64> for Value {
@@ -191,10 +191,10 @@ pub trait Connection: Send {
     /// The text to append to a SELECT so that it locks its rows.
     fn for_update(&self) -> &'static str;
 
-    /// Whether there is an index for `@>` on small numbers.
-    fn finds_letters(&self) -> bool;
+    /// Whether there is an index for `@>` on lists of numbers.
+    fn finds_parts(&self) -> bool;
 
-    /// Runs a query that must go from few rows to others by their keys, or by letters.
+    /// Runs a query that must go from few rows to others by their keys.
     fn query_by_index(&mut self, sql: &str, given: &[Value]) -> Result<Vec<Row>> {
         self.query(sql, given)
     }

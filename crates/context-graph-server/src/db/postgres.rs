@@ -179,7 +179,7 @@ impl ToSql for Value {
             Self::Real(number) => number.to_sql(kind, out),
             Self::Text(text) => without_zero(text).as_ref().to_sql(kind, out),
             Self::Bytes(bytes) => bytes.as_slice().to_sql(kind, out),
-            Self::Shorts(numbers) => numbers.to_sql(kind, out),
+            Self::Ints(numbers) => numbers.to_sql(kind, out),
         }
     }
 
@@ -290,21 +290,19 @@ impl Connection for Postgres {
         " FOR UPDATE"
     }
 
-    fn finds_letters(&self) -> bool {
+    fn finds_parts(&self) -> bool {
         true
     }
 
     fn query_by_index(&mut self, sql: &str, given: &[Value]) -> Result<Vec<Row>> {
-        // With few hundred thousand rows the planner likes to read them all, which takes longer with every month. And lists of
-        // letters lie outside their rows: it does not know what it costs to fetch them. An engine without these settings
-        // refuses them, which is no harm outside a transaction.
-        let _ = self.client.batch_execute(
-            "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET cpu_operator_cost = 1",
-        );
+        // With few hundred thousand rows the planner likes to read them all, which takes longer with every month. An engine
+        // without these settings refuses them, which is no harm outside a transaction.
+        let _ = self
+            .client
+            .batch_execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off");
         let found = self.query(sql, given);
-        let _ = self.client.batch_execute(
-            "RESET enable_seqscan; RESET enable_hashjoin; RESET enable_mergejoin; RESET cpu_operator_cost",
-        );
+        let _ =
+            self.client.batch_execute("RESET enable_seqscan; RESET enable_hashjoin; RESET enable_mergejoin");
         found
     }
 

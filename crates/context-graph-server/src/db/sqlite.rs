@@ -46,8 +46,8 @@ fn own(sql: &str) -> String {
 impl ToSql for Value {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
-            // Letters are only asked for where `finds_letters` says so.
-            Self::Null | Self::Shorts(_) => ValueRef::Null,
+            // Parts of words are only asked for where `finds_parts` says so.
+            Self::Null | Self::Ints(_) => ValueRef::Null,
             Self::Int(number) => ValueRef::Integer(*number),
             Self::Real(number) => ValueRef::Real(*number),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
@@ -121,7 +121,7 @@ impl Connection for Sqlite {
         ""
     }
 
-    fn finds_letters(&self) -> bool {
+    fn finds_parts(&self) -> bool {
         false
     }
 
@@ -130,7 +130,10 @@ impl Connection for Sqlite {
     }
 
     fn schema(&self, text: &str, _: bool) -> String {
-        let text = text.replace("/* by time */", "WITHOUT ROWID").replace("SMALLINT[]", "BLOB");
+        let text = text
+            .replace("/* by time */", "WITHOUT ROWID")
+            .replace("SMALLINT[]", "BLOB")
+            .replace("INTEGER[]", "BLOB");
         text.lines().filter(|line| !line.contains("USING gin")).map(|line| line.to_owned() + "\n").collect()
     }
 

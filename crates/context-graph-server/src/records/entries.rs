@@ -113,12 +113,19 @@ pub(super) fn select(
     wanted: usize,
 ) -> Answer<Vec<Row>> {
     let of_events = !asked.calls_only && asked.tool.is_empty() && asked.outcome.is_empty();
+    let tools = if scope.is_some() { vec![Tool::Any] } else { tools(records, asked)? };
+    let calls = tools.iter().map(|tool| (true, tool));
     let mut rows = Vec::new();
-    for (is_call, _) in [(true, true), (false, of_events)].into_iter().filter(|(_, is_asked)| *is_asked) {
+    for (is_call, tool) in calls.chain(of_events.then_some((false, &Tool::Any))) {
         let table = if is_call { "calls" } else { "events" };
         let mut conditions = Conditions::visible(records, "x");
         if !conditions.common(asked, is_call)? {
             continue;
+        }
+        match tool {
+            Tool::Named(name) => conditions.and("x.tool = $?", name.clone()),
+            Tool::Any if is_call => conditions.any("lower(x.tool) LIKE $? ESCAPE '!'", tool_patterns(asked)),
+            Tool::Any => {}
         }
         conditions.within(span);
         if let Some(scope) = scope {
@@ -140,6 +147,37 @@ pub(super) fn select(
     }
     newest(&mut rows, wanted);
     Ok(rows)
+}
+
+/// Up to so many tools are asked for one by one, each by the index. Where more fit, all calls are read by their time.
+const MOST_TOOLS: usize = 32;
+
+/// Which calls are asked for.
+enum Tool {
+    /// Those of this tool.
+    Named(Value),
+    /// All that fit.
+    Any,
+}
+
+fn tool_patterns(asked: &Asked) -> Vec<Value> {
+    asked.tool.iter().map(|tool| Value::from(name_pattern(&tool.to_lowercase()))).collect()
+}
+
+/// The tools that a query means, by the names that calls have.
+fn tools(records: &TeamRecords, asked: &Asked) -> Answer<Vec<Tool>> {
+    if asked.tool.is_empty() {
+        return Ok(vec![Tool::Any]);
+    }
+    let mut conditions =
+        Conditions { sql: "t.tenant = $1".to_owned(), given: vec![records.guest.tenant.into()] };
+    conditions.any("lower(t.tool) LIKE $? ESCAPE '!'", tool_patterns(asked));
+    let sql = format!("SELECT t.tool FROM tools t WHERE {} LIMIT {}", conditions.sql, MOST_TOOLS + 1);
+    let found = records.ask(|connection| connection.query(&sql, &conditions.given))?;
+    if found.len() > MOST_TOOLS {
+        return Ok(vec![Tool::Any]);
+    }
+    Ok(found.into_iter().map(|row| Tool::Named(row.text(0).into())).collect())
 }
 
 /// A name, or a beginning that ends in `*`, for LIKE.
@@ -174,13 +212,7 @@ impl Conditions {
             }
             self.any("EXISTS (SELECT 1 FROM events y WHERE y.tenant = x.tenant AND y.session = x.session AND y.born = x.born
                 AND y.seq BETWEEN x.seq AND x.last_seq AND y.call = x.seq AND y.event = $?)", texts(&of_calls));
-            let tools = asked.tool.iter().map(|tool| Value::from(name_pattern(&tool.to_lowercase())));
-            self.any("lower(x.tool) LIKE $? ESCAPE '!'", tools.collect::<Vec<_>>());
-            if let Some(unknown) = asked.outcome.iter().find(|name| Outcome::parse(name).is_none()) {
-                let known = Outcome::ALL.map(Outcome::as_str).join(", ");
-                return Err(Trouble::Asked(format!("`{unknown}` is no outcome: {known}")));
-            }
-            self.any("x.outcome = $?", texts(&asked.outcome));
+            self.outcomes(&asked.outcome)?;
         } else {
             // The same condition as in the index, so that it is used.
             self.sql.push_str(" AND x.call IS NULL");
@@ -210,6 +242,22 @@ impl Conditions {
             paths.map(Value::from).collect::<Vec<_>>(),
         );
         Ok(true)
+    }
+
+    /// Written out, so that the index of those that are not a success is used.
+    fn outcomes(&mut self, names: &[String]) -> Answer<()> {
+        let mut parts = Vec::new();
+        for name in names {
+            let Some(outcome) = Outcome::parse(name) else {
+                let known = Outcome::ALL.map(Outcome::as_str).join(", ");
+                return Err(Trouble::Asked(format!("`{name}` is no outcome: {known}")));
+            };
+            parts.push(format!("x.outcome = '{}'", outcome.as_str()));
+        }
+        if !parts.is_empty() {
+            self.and_each(&format!("({})", parts.join(" OR ")), []);
+        }
+        Ok(())
     }
 
     fn agents(&mut self, agents: &[String]) {

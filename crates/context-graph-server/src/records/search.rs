@@ -1,4 +1,4 @@
-//! Search in the text of records: from its letters to stretches of records, from those to entries.
+//! Search in the text of records: from the parts of its words to stretches of records, from those to entries.
 
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,14 @@ use crate::{given, words};
 
 /// How long a search may read.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How many stretches are asked for at first, and how many later: where many have the text, few are enough.
-const FIRST: usize = 64;
-const LATER: usize = 1000;
+/// How many of the newest records are read before the index is asked, and of how many stretches at most. Where many have
+/// the text, they are enough, and the index would name all stretches.
+const NEWEST_RECORDS: u64 = 1000;
+const NEWEST: usize = 16;
+/// How often the newest are read on where the texts of many sessions at the same time have to be put in order.
+const MOST_ROUNDS: usize = 4;
+/// How many stretches are asked for at a time by the index.
+const BY_INDEX: usize = 500;
 /// Records that are looked up at a time.
 const AT_ONCE: usize = 32;
 
@@ -35,12 +40,18 @@ pub(super) fn saying(records: &TeamRecords, asked: &Asked, span: Span, wanted: u
     let needles: Vec<Needle> = asked.text.iter().map(|text| Needle::new(text)).collect();
     let started = Instant::now();
     let mut found: Vec<Row> = Vec::new();
-    let (mut behind, mut most) = (None, FIRST);
-    loop {
-        let stretches = candidates(records, asked, span, &needles, (behind.as_ref(), most))?;
+    let mut behind: Option<Stretch> = None;
+    for round in 0.. {
+        // Once enough is found, only what is as new as that is missing, and the newest are the next to look at.
+        let by_index = round > 0 && (found.len() < wanted || round > MOST_ROUNDS);
+        let most = if by_index { BY_INDEX } else { NEWEST };
+        let asked_for = Candidates { needles: &needles, by_index, behind: behind.as_ref(), most: most + 1 };
+        let mut stretches = candidates(records, asked, span, &asked_for)?;
+        let enough = if by_index { most } else { newest_records(&stretches) };
+        // This one is not read yet: nothing behind it is newer.
+        let next = stretches.drain(enough.min(stretches.len())..).next();
         for stretch in &stretches {
-            let oldest = found.get(wanted.saturating_sub(1));
-            if oldest.is_some_and(|oldest| oldest.int(3) > stretch.last_ms) {
+            if is_older(stretch, &found, wanted) {
                 return Ok(found);
             }
             if started.elapsed() > PATIENCE {
@@ -48,11 +59,28 @@ pub(super) fn saying(records: &TeamRecords, asked: &Asked, span: Span, wanted: u
             }
             read(records, asked, span, (stretch, &needles), wanted, &mut found)?;
         }
-        if stretches.len() < most {
+        if next.is_none_or(|next| is_older(&next, &found, wanted)) {
             return Ok(found);
         }
-        (behind, most) = (stretches.into_iter().next_back(), LATER);
+        behind = stretches.pop();
     }
+    Ok(found)
+}
+
+/// How many of the first stretches are read without an index.
+fn newest_records(stretches: &[Stretch]) -> usize {
+    let mut records = 0;
+    let few = stretches.iter().take(NEWEST).take_while(|stretch| {
+        let is_wanted = records < NEWEST_RECORDS;
+        records += stretch.last.saturating_sub(stretch.first) + 1;
+        is_wanted
+    });
+    few.count()
+}
+
+/// Whether a stretch has nothing that is newer than what was found.
+fn is_older(stretch: &Stretch, found: &[Row], wanted: usize) -> bool {
+    found.get(wanted.saturating_sub(1)).is_some_and(|oldest| oldest.int(3) > stretch.last_ms)
 }
 
 /// Adds the entries of a stretch that have one of the texts.
@@ -95,13 +123,21 @@ fn too_much(back_to_ms: i64) -> Trouble {
     ))
 }
 
-/// The next stretches that may have one of the texts, newest first.
+/// Which stretches are asked for.
+struct Candidates<'a> {
+    needles: &'a [Needle],
+    /// Only those that may have one of the texts.
+    by_index: bool,
+    behind: Option<&'a Stretch>,
+    most: usize,
+}
+
+/// The next stretches, newest first.
 fn candidates(
     records: &TeamRecords,
     asked: &Asked,
     span: Span,
-    needles: &[Needle],
-    (behind, most): (Option<&Stretch>, usize),
+    &Candidates { needles, by_index, behind, most }: &Candidates<'_>,
 ) -> Answer<Vec<Stretch>> {
     let mut conditions = Conditions::visible(records, "w");
     let names = asked.session.iter().map(|name| name.rsplit_once('@').map_or(name.as_str(), |(id, _)| id));
@@ -110,11 +146,10 @@ fn candidates(
         "EXISTS (SELECT 1 FROM sessions s WHERE s.number = w.session AND s.session_id LIKE $? ESCAPE '!')",
         names,
     );
-    let letters: Vec<Vec<i16>> = needles.iter().map(|needle| words::of_needle(needle.lower())).collect();
-    let is_long = letters.iter().all(|letters| !letters.is_empty());
-    if is_long && records.ask(|connection| Ok(connection.finds_letters()))? {
-        conditions.any("w.letters @> $?", letters.into_iter().map(Value::Shorts));
-    }
+    let parts: Vec<Vec<i32>> = needles.iter().map(|needle| words::of_needle(needle.lower())).collect();
+    let is_long = parts.iter().all(|parts| !parts.is_empty());
+    let by_index = by_index && is_long && records.ask(|connection| Ok(connection.finds_parts()))?;
+    let from = if by_index { with_parts(&mut conditions, parts) } else { "words w".to_owned() };
     if let Some(since_ms) = span.since_ms {
         conditions.and("w.last_ms >= $?", since_ms.into());
     }
@@ -126,11 +161,17 @@ fn candidates(
         conditions.and_each("(w.last_ms, w.session, w.first_seq) < ($?, $?, $?)", place);
     }
     let sql = format!(
-        "SELECT w.session, w.born, w.first_seq, w.last_seq, w.last_ms FROM words w WHERE {}
+        "SELECT w.session, w.born, w.first_seq, w.last_seq, w.last_ms FROM {from} WHERE {}
          ORDER BY w.last_ms DESC, w.session DESC, w.first_seq DESC LIMIT {most}",
         conditions.sql
     );
-    let rows = records.ask(|connection| connection.query_by_index(&sql, &conditions.given))?;
+    let rows = records.ask(|connection| {
+        if by_index {
+            connection.query_by_index(&sql, &conditions.given)
+        } else {
+            connection.query(&sql, &conditions.given)
+        }
+    })?;
     let told = |row: &Row| Stretch {
         session: row.int(0),
         born: row.int(1),
@@ -139,6 +180,20 @@ fn candidates(
         last_ms: row.int(4),
     };
     Ok(rows.iter().map(told).collect())
+}
+
+/// The stretches that have all of one of these parts. The other conditions stay outside: by them the planner would rather
+/// go through all stretches, since it does not know what it costs to fetch their lists. `OFFSET 0` keeps it from moving
+/// them inside.
+fn with_parts(conditions: &mut Conditions, parts: Vec<Vec<i32>>) -> String {
+    let any = parts.into_iter().chain([vec![words::ANY]]);
+    let any: Vec<String> =
+        any.map(|parts| format!("w.parts @> {}", conditions.name(Value::Ints(parts)))).collect();
+    format!(
+        "(SELECT w.tenant, w.member, w.session, w.born, w.first_seq, w.last_seq, w.first_ms, w.last_ms
+          FROM words w WHERE {} OFFSET 0) w",
+        any.join(" OR ")
+    )
 }
 
 /// The numbers of the records in a stretch that have one of the texts.

@@ -90,6 +90,7 @@ const SCENARIOS: &[Scenario] = &[
     ("who asks too often is refused, by the address that a proxy tells", attacks::too_often),
     ("slow and endless requests are cut off", attacks::slow),
     ("each sees what the role allows, and looks are noted", pages::roles),
+    ("a tool's or an outcome's calls are found by any spelling of its name", pages::filters),
     ("a search finds what records say, as far as the role allows", pages::search),
 ];
 
@@ -109,7 +110,7 @@ fn main() {
     let secure = || run(None, tls::only_the_right_certificate);
     let trial = Trial::test("sqlite: only a server with the right certificate is told anything", secure);
     trials.push(trial.with_ignored_flag(!tls::is_possible()));
-    let name = "tables of the first version are upgraded with all their rows";
+    let name = "tables of earlier versions are upgraded with all their rows";
     trials.push(Trial::test(format!("sqlite: {name}"), || {
         upgrade::of_sqlite();
         Ok(())

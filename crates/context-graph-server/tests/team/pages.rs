@@ -98,11 +98,17 @@ const MORE: &str = "
     INSERT INTO turns SELECT tenant, member, machine, born, session - n, seq, at_ms, ended_ms, ended_by, prompt
         FROM turns, generate_series(1, 4000) n;
     INSERT INTO blocks SELECT tenant, session - n, born, first_seq, records, content FROM blocks, generate_series(1, 4000) n;
-    INSERT INTO words SELECT tenant, member, machine, born, session - n, first_seq, last_seq, first_ms - n * 1000, last_ms - n * 1000, letters
+    INSERT INTO words SELECT tenant, member, machine, born, session - n, first_seq, last_seq, first_ms - n * 1000, last_ms - n * 1000, parts
         FROM words, generate_series(1, 4000) n;
     INSERT INTO decisions SELECT tenant, member, machine, born, session, seq, place, 0, 'PreToolUse', 'ask', 'r', 'why', 1 FROM calls;
     INSERT INTO injections SELECT tenant, member, machine, born, session, seq, 0, 'context', 'text' FROM events;
     ANALYZE";
+
+/// The oldest call is of a tool and has an outcome that no other has.
+const RARE: &str = "
+    UPDATE calls SET tool = 'RareTool', outcome = 'interrupted' WHERE at_ms = (SELECT min(at_ms) FROM calls);
+    INSERT INTO tools VALUES (1, 'RareTool');
+    ANALYZE calls";
 
 fn plans() {
     let cluster = Cluster::start().unwrap();
@@ -115,6 +121,7 @@ fn plans() {
     let rare = ada.made("rare", 1, (1, 101), "quixotic");
     team.pool.with(|connection| connection.batch(MORE)).unwrap();
     ada.client().push(&rare).unwrap();
+    team.pool.with(|connection| connection.batch(RARE)).unwrap();
     cluster.stop();
     let explain = "-c session_preload_libraries=auto_explain -c auto_explain.log_min_duration=0";
     assert!(cluster.resume(explain), "PostgreSQL does not start with auto_explain");
@@ -123,6 +130,13 @@ fn plans() {
     let asked = context_graph_server::bench::ask(&team.pool, 1, now_ms).unwrap();
     assert!(asked.len() > 10, "every page is asked");
     assert_eq!(texts(&everything(&team), "Quixotic").len(), 51);
+    assert_eq!(texts(&everything(&team), "Quixotes and windmills").len(), 0);
+    for rare in [
+        Asked { tool: vec!["rare*".to_owned()], ..Asked::default() },
+        Asked { outcome: vec!["interrupted".to_owned()], ..Asked::default() },
+    ] {
+        assert_eq!(everything(&team).entries(&rare, 100).unwrap().items.len(), 1);
+    }
     std::thread::sleep(std::time::Duration::from_millis(300));
     let log = cluster.log();
     let plans: Vec<&str> = log.split("Query Text: ").skip(1).collect();
@@ -132,7 +146,13 @@ fn plans() {
         let found: Vec<&str> = plan.lines().filter(of_records).collect();
         assert!(found.is_empty(), "{found:?} in {plan}");
     }
-    assert!(log.contains("Bitmap Index Scan on words_"), "a rare text is found by its letters");
+    for (index, what) in [
+        ("Bitmap Index Scan on words_2026_09_parts_idx", "a rare text is found by the parts of its words"),
+        ("using calls_2026_09_tenant_tool_at_ms_idx", "a rare tool's calls are found by its name"),
+        ("using calls_2026_09_tenant_outcome_at_ms_idx", "a rare outcome's calls are found by it"),
+    ] {
+        assert!(log.contains(index), "{what}");
+    }
     cluster.stop();
 }
 
@@ -146,13 +166,52 @@ fn texts(records: &TeamRecords, text: &str) -> Vec<(String, u64)> {
         .collect()
 }
 
+pub(crate) fn filters(team: &Team) {
+    let ada = Machine::join(team, "ada", Role::Member);
+    ada.push("a", (1, 41)).unwrap();
+    Machine::join_team(team, "other", "eve", Role::Admin).push("e", (1, 41)).unwrap();
+    let sql = "UPDATE calls SET tool = 'mcp__Jira__find', outcome = 'failure' WHERE seq IN (2, 4)";
+    let tools = "INSERT INTO tools SELECT tenant, 'mcp__Jira__find' FROM tenants";
+    team.pool.with(|connection| connection.batch(&format!("{sql}; {tools}"))).unwrap();
+    let adas = records(team, "ada", "team");
+    let of_tool = |tools: &[&str]| {
+        let tool = tools.iter().map(|tool| (*tool).to_owned()).collect();
+        adas.entries(&Asked { tool, ..Asked::default() }, 500).unwrap().items.len()
+    };
+    for (tools, count) in [
+        (&["Edit"][..], 18),
+        (&["EDIT"], 18),
+        (&["mcp__jira__*"], 2),
+        (&["mcp__*", "edit"], 20),
+        (&["*"], 20),
+        (&["mcp__jira"], 0),
+        (&["Edit%"], 0),
+        (&["Nothing"], 0),
+    ] {
+        assert_eq!(of_tool(tools), count, "{tools:?}");
+    }
+    for number in 0..40 {
+        let insert = format!("INSERT INTO tools VALUES (1, 'mcp__Jira__{number}')");
+        team.pool.with(|connection| connection.batch(&insert)).unwrap();
+    }
+    assert_eq!(of_tool(&["mcp__jira__*"]), 2, "where more names fit than are asked for one by one");
+    let of_outcome = |outcome: &[&str]| {
+        let outcome = outcome.iter().map(|name| (*name).to_owned()).collect();
+        adas.entries(&Asked { outcome, ..Asked::default() }, 500).unwrap().items.len()
+    };
+    assert_eq!(
+        (of_outcome(&["failure"]), of_outcome(&["failure", "success"]), of_outcome(&["denied"])),
+        (2, 20, 0)
+    );
+}
+
 pub(crate) fn search(team: &Team) {
     let ada = Machine::join(team, "ada", Role::Member);
     let bob = Machine::join(team, "bob", Role::Lead);
     ada.client().push(&ada.made("a", 1, (1, 41), "Zebra % crossing_1 größe")).unwrap();
     ada.client().push(&ada.made("a2", 1, (1, 4), "zebra")).unwrap();
     ada.client().push(&ada.made("a2", 1, (5, 9), "zebra")).unwrap();
-    bob.client().push(&bob.made("b", 1, (1, 21), "it's \"quoted\" zebra")).unwrap();
+    bob.client().push(&bob.made("b", 1, (1, 21), "it's \"quoted\" zebra, Order 000000123456780")).unwrap();
     let (adas, bobs) = (records(team, "ada", "team"), records(team, "bob", "team"));
     // The prompt and each call; a call that is asked for and answered is one entry.
     for (text, of_ada, of_bob) in [
@@ -165,6 +224,13 @@ pub(crate) fn search(team: &Team) {
         ("do it's", 0, 1),
         ("' OR 1=1 --", 0, 0),
         ("hook_event_name", 0, 0),
+        ("0123456", 0, 11),
+        ("er 00000012345678", 0, 11),
+        ("000000123456789", 0, 0),
+        ("12346", 0, 0),
+        ("sing_1 gr", 21, 21),
+        ("%", 21, 21),
+        ("\" z", 0, 11),
     ] {
         assert_eq!((texts(&adas, text).len(), texts(&bobs, text).len()), (of_ada, of_bob), "{text}");
     }
