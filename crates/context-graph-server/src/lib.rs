@@ -11,6 +11,7 @@ pub mod db;
 mod http;
 mod ingest;
 pub mod keys;
+mod manage;
 pub mod members;
 pub mod policy;
 mod records;
@@ -22,5 +23,6 @@ mod words;
 
 pub use aside::forget_by_id;
 pub use ingest::{PushError, take_in};
+pub use manage::is_name;
 pub use records::TeamRecords;
 pub use serve::{Listening, Serving};

@@ -12,7 +12,7 @@ pub enum Role {
     Member,
     /// Sees the team's sessions.
     Lead,
-    /// Sees the team's sessions, refused pushes, and who looked at whose sessions.
+    /// Sees the team's sessions, refused pushes and who looked at whose sessions, and manages members.
     Admin,
 }
 
@@ -90,29 +90,40 @@ pub fn invite(
     lasts_ms: i64,
     now_ms: i64,
 ) -> Result<String> {
-    let drawn = keys::token("invite").map_err(|error| DbError::Refused(error.to_string()))?;
     let is_conflict = |error: &DbError| matches!(error, DbError::Conflict(_));
     pool.transaction(is_conflict, |connection| {
         let tenant = tenant(connection, team, now_ms)?;
-        let known = connection.one("SELECT member FROM members WHERE tenant = $1 AND name = $2", given![tenant, name])?;
-        let member = if let Some(row) = known {
-            let update = "UPDATE members SET role = coalesce($1, role), revoked_ms = NULL WHERE tenant = $2 AND member = $3";
-            connection.execute(update, given![role.map(Role::as_str), tenant, row.int(0)])?;
-            row.int(0)
-        } else {
-            let member = number(now_ms)?;
-            connection.execute(
-                "INSERT INTO members (tenant, member, name, role, created_ms) VALUES ($1, $2, $3, $4, $5)",
-                given![tenant, member, name, role.unwrap_or(Role::Member).as_str(), now_ms],
-            )?;
-            member
-        };
+        invite_to(connection, tenant, name, role, lasts_ms, now_ms)
+    })
+}
+
+/// The same within a transaction, for the team with this number.
+pub(crate) fn invite_to(
+    connection: &mut dyn Connection,
+    tenant: i64,
+    name: &str,
+    role: Option<Role>,
+    lasts_ms: i64,
+    now_ms: i64,
+) -> Result<String> {
+    let drawn = keys::token("invite").map_err(|error| DbError::Refused(error.to_string()))?;
+    let known = "SELECT member FROM members WHERE tenant = $1 AND name = $2";
+    let member = if let Some(row) = connection.one(known, given![tenant, name])? {
+        let update = "UPDATE members SET role = coalesce($1, role), revoked_ms = NULL WHERE tenant = $2 AND member = $3";
+        connection.execute(update, given![role.map(Role::as_str), tenant, row.int(0)])?;
+        row.int(0)
+    } else {
+        let member = number(now_ms)?;
         connection.execute(
-            "INSERT INTO invitations (hash, tenant, member, expires_ms) VALUES ($1, $2, $3, $4)",
-            given![keys::hashed(&drawn), tenant, member, now_ms + lasts_ms],
+            "INSERT INTO members (tenant, member, name, role, created_ms) VALUES ($1, $2, $3, $4, $5)",
+            given![tenant, member, name, role.unwrap_or(Role::Member).as_str(), now_ms],
         )?;
-        Ok(())
-    })?;
+        member
+    };
+    connection.execute(
+        "INSERT INTO invitations (hash, tenant, member, expires_ms) VALUES ($1, $2, $3, $4)",
+        given![keys::hashed(&drawn), tenant, member, now_ms + lasts_ms],
+    )?;
     Ok(drawn)
 }
 
@@ -233,11 +244,16 @@ pub struct Listed {
 
 /// All members with their tokens.
 pub fn list(pool: &Pool) -> Result<Vec<Listed>> {
+    list_of(pool, None)
+}
+
+/// Those of one team, or all.
+pub(crate) fn list_of(pool: &Pool, tenant: Option<i64>) -> Result<Vec<Listed>> {
     pool.with(|connection| {
         let members = connection.query(
             "SELECT t.name, m.name, m.role, m.revoked_ms, m.tenant, m.member FROM members m
-             JOIN tenants t ON t.tenant = m.tenant ORDER BY t.name, m.name",
-            &[],
+             JOIN tenants t ON t.tenant = m.tenant WHERE m.tenant = coalesce($1, m.tenant) ORDER BY t.name, m.name",
+            given![tenant],
         )?;
         let mut listed = Vec::new();
         for row in members {

@@ -3,23 +3,27 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
 use hyper::server::conn::http1;
+use hyper::service::Service as _;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 use crate::db::Pool;
-use crate::http::App;
+use crate::http::{App, Kind};
 
 /// Most connections at the same time; more wait in the system's queue.
 const CONNECTIONS: usize = 512;
@@ -115,6 +119,7 @@ impl Listening {
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         let router = self.app.router();
         let mut ending = std::pin::pin!(told_to_end());
+        let recording = tokio::spawn(self.app.clone().keep_record());
         loop {
             let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
             let accepted = tokio::select! {
@@ -127,17 +132,17 @@ impl Listening {
                 continue;
             };
             let _ = stream.set_nodelay(true);
-            let (acceptor, router) = (self.acceptor.clone(), router.clone());
+            let (acceptor, router, app) = (self.acceptor.clone(), router.clone(), self.app.clone());
             tokio::spawn(async move {
                 let _place = place;
                 let served = async {
                     match acceptor {
-                        None => answer(stream, peer, router).await,
+                        None => answer(stream, peer, router, &app).await,
                         Some(acceptor) => {
-                            if let Ok(Ok(stream)) =
-                                tokio::time::timeout(HEAD_PATIENCE, acceptor.0.accept(stream)).await
-                            {
-                                answer(stream, peer, router).await;
+                            match tokio::time::timeout(HEAD_PATIENCE, acceptor.0.accept(stream)).await {
+                                Ok(Ok(stream)) => answer(stream, peer, router, &app).await,
+                                Ok(Err(_)) => {}
+                                Err(_) => app.turn_away(peer.ip(), Kind::Slow),
                             }
                         }
                     }
@@ -148,6 +153,8 @@ impl Listening {
         // Requests in progress still get their answers.
         let all = u32::try_from(CONNECTIONS - 1).unwrap_or(u32::MAX);
         let _ = tokio::time::timeout(Duration::from_secs(5), places.acquire_many(all)).await;
+        recording.abort();
+        self.app.store_record().await;
         Ok(())
     }
 }
@@ -156,12 +163,66 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     peer: SocketAddr,
     router: Router,
+    app: &App,
 ) {
-    let service = TowerToHyperService::new(router.layer(axum::Extension(ConnectInfo(peer))));
+    let heard = Arc::new(AtomicBool::new(false));
+    let router = TowerToHyperService::new(router.layer(axum::Extension(ConnectInfo(peer))));
+    let answered = Arc::clone(&heard);
+    let service = hyper::service::service_fn(move |request| {
+        let (answer, answered) = (router.call(request), Arc::clone(&answered));
+        async move {
+            let answer = answer.await;
+            answered.store(false, Ordering::Relaxed);
+            answer
+        }
+    });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(64 << 10);
+    let stream = Heard { stream, heard: Arc::clone(&heard) };
     // An error on one connection does not concern the others.
-    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+    if let Err(error) = builder.serve_connection(TokioIo::new(stream), service).await {
+        // A connection that waits for its next request ends in the same way as one whose request does not arrive.
+        if error.is_timeout() && heard.load(Ordering::Relaxed) {
+            app.turn_away(peer.ip(), Kind::Slow);
+        } else if error.is_parse_too_large() {
+            app.turn_away(peer.ip(), Kind::Large);
+        }
+    }
+}
+
+/// A connection that remembers whether anything has arrived since the last answer.
+struct Heard<S> {
+    stream: S,
+    heard: Arc<AtomicBool>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(cx, into);
+        if into.filled().len() > before {
+            self.heard.store(true, Ordering::Relaxed);
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
 }
 
 #[cfg(unix)]

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use axum::http::StatusCode;
 
+use super::turned_away::Kind;
+
 /// Counts since the start of the process.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
@@ -12,6 +14,7 @@ pub(super) struct Counts {
     answers: [AtomicU64; 6],
     pushes: AtomicU64,
     refused: AtomicU64,
+    turned_away: [AtomicU64; Kind::ALL.len()],
 }
 
 impl Counts {
@@ -25,21 +28,37 @@ impl Counts {
         (if is_taken { &self.pushes } else { &self.refused }).fetch_add(1, Relaxed);
     }
 
+    pub(super) fn turned_away(&self, kind: Kind) {
+        self.turned_away[kind as usize].fetch_add(1, Relaxed);
+    }
+
     /// The counters in the format of Prometheus.
     pub(super) fn told(&self) -> String {
-        let mut text = String::from("# TYPE context_graph_answers_total counter\n");
-        for (digit, count) in self.answers.iter().enumerate().skip(1) {
+        let mut text = String::new();
+        let mut tell = |name: &str, help: &str, counts: &[(String, &AtomicU64)]| {
             // Writing to a String cannot fail.
-            let _ =
-                writeln!(text, "context_graph_answers_total{{status=\"{digit}xx\"}} {}", count.load(Relaxed));
-        }
-        for (name, count) in [("pushes_taken", &self.pushes), ("pushes_not_taken", &self.refused)] {
             let _ = writeln!(
                 text,
-                "# TYPE context_graph_{name}_total counter\ncontext_graph_{name}_total {}",
-                count.load(Relaxed)
+                "# HELP context_graph_{name}_total {help}\n# TYPE context_graph_{name}_total counter"
             );
-        }
+            for (label, count) in counts {
+                let _ = writeln!(text, "context_graph_{name}_total{label} {}", count.load(Relaxed));
+            }
+        };
+        let answers = self.answers.iter().enumerate().skip(1);
+        let answers: Vec<_> =
+            answers.map(|(digit, count)| (format!("{{status=\"{digit}xx\"}}"), count)).collect();
+        tell("answers", "Responses by the first digit of their status.", &answers);
+        tell("pushes_taken", "Pushes that were stored.", &[(String::new(), &self.pushes)]);
+        tell(
+            "pushes_not_taken",
+            "Pushes that were refused, or could not be stored.",
+            &[(String::new(), &self.refused)],
+        );
+        let kinds = Kind::ALL.iter().zip(&self.turned_away);
+        let kinds: Vec<_> =
+            kinds.map(|(kind, count)| (format!("{{kind=\"{}\"}}", kind.as_str()), count)).collect();
+        tell("turned_away", "Requests that were too large, too slow or too frequent.", &kinds);
         text
     }
 }

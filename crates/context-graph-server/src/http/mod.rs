@@ -1,15 +1,18 @@
 //! The routes: for machines (`/v1/…`), for operators (`/healthz`, `/metrics`), and for pages.
 
 mod counts;
+mod members;
 mod pages;
 mod rate;
+mod standings;
+mod turned_away;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, Extension, Query, Request, State};
+use axum::extract::{ConnectInfo, Extension, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -20,11 +23,13 @@ use tokio::sync::Semaphore;
 use crate::aside::{self, forget_by_id};
 use crate::db::{DbError, Pool};
 use crate::ingest::{PushError, take_in};
-use crate::members::{self, JoinError, Principal};
-use crate::wire::{CopyHead, Forget, Join, MAX_PUSH, Push, Refusal};
-use crate::{given, keys, policy, schema};
+use crate::members::{JoinError, Principal, join as join_team, of_token};
+use crate::wire::{Forget, Join, MAX_PUSH, Push, Refusal};
+use crate::{keys, policy, schema};
 use counts::Counts;
 use rate::Rates;
+pub(crate) use turned_away::Kind;
+use turned_away::{STORED_EVERY, TurnedAway};
 
 /// The time limits for receiving a request and for answering it.
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
@@ -35,8 +40,6 @@ const MAX_SMALL: usize = 16 << 10;
 /// decoded records and rows.
 const STEP: usize = 64 << 10;
 const STEPS: usize = (96 << 20) / STEP;
-/// How many sessions one answer of `standings` has.
-const STANDINGS: i64 = 1000;
 
 /// What all routes share.
 #[derive(Clone)]
@@ -48,6 +51,7 @@ struct Inner {
     now_ms: fn() -> i64,
     rates: Rates,
     counts: Counts,
+    turned_away: TurnedAway,
     memory: Arc<Semaphore>,
     pages: pages::Pages,
 }
@@ -126,6 +130,7 @@ impl App {
             now_ms,
             rates: Rates::default(),
             counts: Counts::default(),
+            turned_away: TurnedAway::default(),
             memory: Arc::new(Semaphore::new(STEPS)),
         }))
     }
@@ -137,8 +142,8 @@ impl App {
             .route("/v1/join", post(join))
             .route("/v1/push", post(push))
             .route("/v1/forget", post(forget))
-            .route("/v1/standings", get(standings))
-            .route("/v1/standing", get(standing))
+            .route("/v1/standings", get(standings::all))
+            .route("/v1/standing", get(standings::one))
             .route("/v1/policy", get(newest_policy))
             .fallback(pages::show)
             .layer(from_fn_with_state(self.clone(), bounded))
@@ -156,6 +161,26 @@ impl App {
 
     fn now_ms(&self) -> i64 {
         (self.0.now_ms)()
+    }
+
+    /// Puts on record that a request was turned away.
+    pub(crate) fn turn_away(&self, address: IpAddr, kind: Kind) {
+        self.0.counts.turned_away(kind);
+        self.0.turned_away.note(address, kind, self.now_ms());
+    }
+
+    /// Stores who was turned away, again and again.
+    pub(crate) async fn keep_record(self) {
+        loop {
+            tokio::time::sleep(STORED_EVERY).await;
+            self.store_record().await;
+        }
+    }
+
+    /// Stores it once. What cannot be stored is tried again.
+    pub(crate) async fn store_record(&self) {
+        let app = self.clone();
+        let _ = tokio::task::spawn_blocking(move || app.0.turned_away.store(&app.0.pool, app.now_ms())).await;
     }
 
     /// Runs a database call on a thread that may block.
@@ -178,7 +203,7 @@ impl App {
         if !token.starts_with("machine_") {
             return Err(stranger());
         }
-        let guest = self.ask(move |pool, now_ms| members::of_token(pool, &token, now_ms)).await?;
+        let guest = self.ask(move |pool, now_ms| of_token(pool, &token, now_ms)).await?;
         let guest = guest.ok_or_else(stranger)?;
         let machine = guest.machine.ok_or_else(stranger)?;
         if !self.0.rates.is_within(&format!("machine {machine}"), 200.0, 1000.0) {
@@ -206,6 +231,9 @@ async fn bounded(State(app): State<App>, mut request: Request, next: Next) -> Re
         tokio::time::timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| late())
     };
     app.0.counts.request(response.status());
+    if let Some(kind) = Kind::of(response.status()) {
+        app.turn_away(address, kind);
+    }
     response
 }
 
@@ -268,7 +296,7 @@ async fn join(
     let (bytes, _memory) = read(&app, &headers, body, MAX_SMALL).await?;
     let asked: Join = serde_json::from_slice(&bytes)
         .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to join"))?;
-    let joined = app.ask(move |pool, now_ms| Ok::<_, DbError>(members::join(pool, &asked, now_ms))).await?;
+    let joined = app.ask(move |pool, now_ms| Ok::<_, DbError>(join_team(pool, &asked, now_ms))).await?;
     joined.map(Json).map_err(|error| match error {
         JoinError::Db(error) => error.into(),
         JoinError::Invitation | JoinError::Key => Refused::new(StatusCode::FORBIDDEN, error.to_string()),
@@ -316,41 +344,6 @@ async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answe
     Ok(Json(serde_json::json!({ "records": gone })))
 }
 
-const STANDING: &str =
-    "SELECT session_id, ordinal, records, link, local_link FROM sessions WHERE machine = $1 AND records > 0";
-
-fn told(row: &crate::db::Row) -> CopyHead {
-    CopyHead {
-        session_id: row.text(0).to_owned(),
-        ordinal: row.count(1),
-        records: row.count(2),
-        link: keys::hex(row.bytes(3)),
-        local: keys::hex(row.bytes(4)),
-    }
-}
-
-#[derive(Debug, serde::Deserialize)]
-struct After {
-    #[serde(default)]
-    after: String,
-}
-
-/// How far the server's copies of a machine's own sessions go, a thousand at a time.
-async fn standings(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Query(asked): Query<After>,
-) -> Answer<Json<Vec<CopyHead>>> {
-    let (_, machine) = app.machine(&headers).await?;
-    let found = app.ask(move |pool, _| {
-        pool.with(|connection| {
-            let sql = format!("{STANDING} AND session_id > $2 ORDER BY session_id LIMIT {STANDINGS}");
-            connection.query(&sql, given![machine, asked.after])
-        })
-    });
-    Ok(Json(found.await?.iter().map(told).collect()))
-}
-
 /// The team's newest policy, unless the machine has it already.
 async fn newest_policy(State(app): State<App>, headers: HeaderMap) -> Answer<Response> {
     let (guest, _) = app.machine(&headers).await?;
@@ -361,24 +354,4 @@ async fn newest_policy(State(app): State<App>, headers: HeaderMap) -> Answer<Res
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
     }
     Ok(([(header::ETAG, etag)], newest.content).into_response())
-}
-
-#[derive(Debug, serde::Deserialize)]
-struct Of {
-    session: String,
-}
-
-/// How far the server's copy of one of a machine's own sessions goes.
-async fn standing(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Query(asked): Query<Of>,
-) -> Answer<Json<Option<CopyHead>>> {
-    let (_, machine) = app.machine(&headers).await?;
-    let found = app.ask(move |pool, _| {
-        pool.with(|connection| {
-            connection.one(&format!("{STANDING} AND session_id = $2"), given![machine, asked.session])
-        })
-    });
-    Ok(Json(found.await?.as_ref().map(told)))
 }

@@ -13,7 +13,7 @@ use context_graph_web::Site;
 use hyper_util::service::TowerToHyperService;
 use maud::{DOCTYPE, html};
 
-use super::{Address, App};
+use super::{Address, App, Refused, members as managing};
 use crate::db::Pool;
 use crate::members::{self, Principal, Role};
 use crate::records::TeamRecords;
@@ -77,7 +77,13 @@ async fn answer(app: &App, address: IpAddr, request: Request) -> Response {
     if request.uri().path() == "/sign-in" && request.method() == Method::POST {
         return sign_in(app, address, request).await;
     }
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+    let is_managing = request.uri().path() == managing::PATH;
+    let is_allowed = match *request.method() {
+        Method::GET | Method::HEAD => true,
+        Method::POST => is_managing,
+        _ => false,
+    };
+    if !is_allowed {
         return (StatusCode::METHOD_NOT_ALLOWED, "the pages only read\n").into_response();
     }
     // Styles and icons are not secret, and the sign-in page needs them.
@@ -99,6 +105,9 @@ async fn answer(app: &App, address: IpAddr, request: Request) -> Response {
         Ok(_) => return door(StatusCode::UNAUTHORIZED, None),
         Err(refused) => return refused.into_response(),
     };
+    if is_managing {
+        return managing::answer(app, guest, request).await;
+    }
     let service = TowerToHyperService::new(app.0.pages.of(&guest));
     match hyper::service::Service::call(&service, request).await {
         Ok(response) => response,
@@ -154,8 +163,11 @@ async fn sign_in(app: &App, address: IpAddr, request: Request) -> Response {
     }
     let is_secure = origin.is_some_and(|origin| origin.starts_with("https://"));
     let (parts, body): (_, Body) = request.into_parts();
-    let Ok((bytes, _memory)) = super::read(app, &parts.headers, body, super::MAX_SMALL).await else {
-        return door(StatusCode::BAD_REQUEST, Some("That is not a token."));
+    let (bytes, _memory) = match super::read(app, &parts.headers, body, super::MAX_SMALL).await {
+        Ok(read) => read,
+        Err(Refused::Status(status, _) | Refused::Push(status, _)) => {
+            return door(status, Some("That is not a token."));
+        }
     };
     let given =
         std::str::from_utf8(&bytes).ok().and_then(|text| text.strip_prefix("token=")).unwrap_or_default();

@@ -1,18 +1,17 @@
-//! Sessions, axes, rules, files, and findings about the server.
+//! Sessions, axes, rules and files.
 
 use context_graph_core::audit::{EDITORS, Outcome, in_words};
 use context_graph_core::gwt::ic_monitor::{IC_WARNING_THRESHOLD, ICLevel};
 use context_graph_events::agents::Agent;
 use context_graph_web::{
-    Activity, Answer, Axis, AxisCall, AxisEvent, AxisTurn, Bin, FileLine, Grade, HealthFinding, HookCost,
-    Injection, Page, RuleLine, Running, Said, SessionLine, SessionsAsked,
+    Activity, Answer, Axis, AxisCall, AxisEvent, AxisTurn, Bin, FileLine, HookCost, Injection, Page,
+    RuleLine, Running, Said, SessionLine, SessionsAsked,
 };
 
 use super::conditions::{Conditions, literal};
 use super::{Found, TeamRecords};
 use crate::db::{Row, Value};
 use crate::given;
-use crate::members::Role;
 
 /// Calls are counted one by one up to here; where there are more, by their sessions.
 const MOST_CALLS: i64 = 20_000;
@@ -336,66 +335,4 @@ pub(super) fn hook_costs(records: &TeamRecords) -> Answer<Vec<HookCost>> {
     let mut costs: Vec<HookCost> = by_event.into_iter().map(cost).collect();
     costs.sort_by_key(|cost| std::cmp::Reverse(cost.runs));
     Ok(costs)
-}
-
-fn warning(what: String, fix: Option<&str>) -> HealthFinding {
-    HealthFinding {
-        grade: Grade::Warning,
-        check: "record".to_owned(),
-        what: what.into(),
-        fix: fix.map(Into::into),
-    }
-}
-
-/// Recently refused requests, for everybody who may see them, and who looked at whose sessions, for admins.
-pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
-    let sql = format!(
-        "SELECT m.name, c.name, r.session_id, r.why, r.records, r.has FROM refused r
-         JOIN members m ON m.tenant = r.tenant AND m.member = r.member JOIN machines c ON c.machine = r.machine
-         WHERE {} ORDER BY r.at_ms DESC LIMIT 50",
-        records.visible("r")
-    );
-    let mut found: Vec<HealthFinding> = Vec::new();
-    for row in records.ask(|connection| connection.query(&sql, &records.whose()))? {
-        let [member, machine, session, why] = [0, 1, 2, 3].map(|at| row.text(at));
-        let asked = format!("{member} asked for session {session} on {machine}: {why}");
-        // What led nowhere was no push.
-        if row.int(4) == 0 {
-            found.push(warning(asked, None));
-            continue;
-        }
-        let what = format!(
-            "{member} on {machine}: session {session} was refused ({why}): it led to record {}, and {} are here",
-            row.int(4),
-            row.int(5)
-        );
-        let fix = "`context-graph audit verify --team` on that machine says what was changed there";
-        found.push(warning(what, Some(fix)));
-    }
-    if found.is_empty() {
-        let what = "every push went on from what was here".into();
-        found.push(HealthFinding { grade: Grade::Ok, check: "record".to_owned(), what, fix: None });
-    }
-    if records.guest.role == Role::Admin {
-        let looks = records.ask(|connection| {
-            connection.query(
-                "SELECT m.name, o.name, s.session_id FROM looks l
-                 JOIN members m ON m.tenant = l.tenant AND m.member = l.member
-                 JOIN members o ON o.tenant = l.tenant AND o.member = l.owner
-                 LEFT JOIN sessions s ON s.number = l.session
-                 WHERE l.tenant = $1 ORDER BY l.at_ms DESC LIMIT 50",
-                given![records.guest.tenant],
-            )
-        })?;
-        for row in looks {
-            let what = format!("{} looked at {}'s session {}", row.text(0), row.text(1), row.text(2));
-            found.push(HealthFinding {
-                grade: Grade::Ok,
-                check: "looks".to_owned(),
-                what: what.into(),
-                fix: None,
-            });
-        }
-    }
-    Ok(found)
 }

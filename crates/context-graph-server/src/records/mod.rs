@@ -5,6 +5,7 @@
 
 mod conditions;
 mod entries;
+mod findings;
 mod lists;
 mod search;
 
@@ -314,7 +315,7 @@ impl Records for TeamRecords {
     }
 
     fn findings(&self) -> Answer<Option<Vec<HealthFinding>>> {
-        lists::findings(self).map(Some)
+        findings::findings(self).map(Some)
     }
 
     fn hook_costs(&self) -> Answer<Vec<HookCost>> {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use context_graph_server::client::Client;
 use context_graph_server::members::{self, Role};
+use context_graph_web::Records as _;
 
 use crate::machine::{Machine, why};
 use crate::{Team, now_ms, serve_as};
@@ -89,11 +90,26 @@ pub(crate) fn altered(team: &Team) {
             "{status}"
         );
     }
+    on_record(team, "too large", 2);
     assert!(raw(team, "POST /v1/join HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}").contains("400"));
     assert!(ada.client().push(&good).is_ok());
 }
 
+/// Waits until so many requests of a kind are on record, from the loopback.
+fn on_record(team: &Team, kind: &str, wanted: i64) {
+    let sql =
+        format!("SELECT CAST(coalesce(sum(number), 0) AS BIGINT) FROM turned_away WHERE kind = '{kind}'");
+    let began = Instant::now();
+    while team.count(&sql) < wanted && began.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(team.count(&sql), wanted, "{kind}");
+    let told = format!("{:?}", crate::pages::everything(team).findings().unwrap().unwrap());
+    assert!(told.contains(kind) && told.contains("127.0.0.1"), "{told}");
+}
+
 pub(crate) fn too_often(team: &Team) {
+    let mut refused = 0;
     let ask = |url: &str, path: &str, from: &str| {
         let method = if path == "/healthz" { "GET" } else { "POST" };
         let text = format!(
@@ -105,14 +121,20 @@ pub(crate) fn too_often(team: &Team) {
     for (path, most) in [("/v1/join", 20), ("/sign-in", 20), ("/healthz", 100)] {
         let tries =
             |url: &str, from: &str| (0..most + 30).filter(|_| ask(url, path, from).contains(" 429 ")).count();
-        assert!(tries(&team.url, "1.1.1.1") > 0, "{path}");
+        let own = tries(&team.url, "1.1.1.1");
+        assert!(own > 0, "{path}");
         assert!(
             ask(&team.url, path, "2.2.2.2").contains(" 429 "),
             "{path}: without a proxy anybody could claim to be another"
         );
-        assert!(tries(&proxied, "1.1.1.1") > 0, "{path}");
+        let by_proxy = tries(&proxied, "1.1.1.1");
+        assert!(by_proxy > 0, "{path}");
+        refused += own + 1 + by_proxy;
         assert!(!ask(&proxied, path, "2.2.2.2").contains(" 429 "), "{path}: others are answered");
     }
+    on_record(team, "too frequent", refused.try_into().unwrap());
+    assert!(team.count("SELECT count(*) FROM turned_away") <= 6, "two addresses, at most three minutes");
+    assert!(team.count("SELECT count(*) FROM turned_away WHERE source = '1.1.1.1'") > 0);
 }
 
 /// The server's response to these bytes; empty if it closes the connection.
@@ -151,12 +173,28 @@ pub(crate) fn text_is_text(team: &Team) {
 
 pub(crate) fn slow(team: &Team) {
     let began = Instant::now();
-    let mut stream = TcpStream::connect(team.url.trim_start_matches("http://")).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let connect = || {
+        let stream = TcpStream::connect(team.url.trim_start_matches("http://")).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+        stream
+    };
+    // One waits between two requests, as browsers do; one never asks; one does not send the rest of what it announced.
+    let (mut patient, _silent, mut endless) = (connect(), connect(), connect());
+    patient.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    endless.write_all(b"POST /v1/join HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{").unwrap();
+    let mut stream = connect();
     stream.write_all(b"GET /healthz HTTP/1.1\r\nhost:").unwrap();
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     let took = began.elapsed();
     assert!(took > Duration::from_secs(5) && took < Duration::from_secs(25), "{took:?}");
     assert!(raw(team, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").contains("200 OK"), "others are answered");
+    on_record(team, "too slow", 1);
+    let mut answer = [0; 100];
+    let read = endless.read(&mut answer).unwrap();
+    assert!(
+        String::from_utf8_lossy(&answer[..read]).starts_with("HTTP/1.1 408 "),
+        "a body is waited for half a minute"
+    );
+    on_record(team, "too slow", 2);
 }

@@ -15,6 +15,8 @@ mod cluster;
 mod evident;
 mod faults;
 mod machine;
+mod managing;
+mod metrics;
 mod pages;
 mod tls;
 mod upgrade;
@@ -90,6 +92,8 @@ const SCENARIOS: &[Scenario] = &[
     ("who asks too often is refused, by the address that a proxy tells", attacks::too_often),
     ("slow and endless requests are cut off", attacks::slow),
     ("each sees what the role allows, and looks are noted", pages::roles),
+    ("admins manage members on a page, and nobody else does", managing::members_page),
+    ("a scrape of the metrics is what Prometheus reads", metrics::scrape),
     ("a tool's or an outcome's calls are found by any spelling of its name", pages::filters),
     ("a search finds what records say, as far as the role allows", pages::search),
 ];

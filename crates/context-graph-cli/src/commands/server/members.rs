@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use context_graph_server::db::Pool;
 use context_graph_server::members::{self, Role};
-use context_graph_server::{forget_by_id, given, policy};
+use context_graph_server::{forget_by_id, given, is_name, policy};
 
 use super::db_failure;
 use super::policy::KeyArgs;
@@ -20,7 +20,7 @@ pub(crate) enum RoleArg {
     Member,
     /// Sees the team's sessions
     Lead,
-    /// Sees the team's sessions, and who looked at what
+    /// Sees the team's sessions and who looked at what, and manages members
     Admin,
 }
 
@@ -103,11 +103,7 @@ pub(crate) struct ForgetArgs {
 
 pub(super) fn invite(args: &InviteArgs, pool: &Pool, environment: &Environment) -> CommandResult {
     let name = args.name.trim();
-    if name.is_empty()
-        || name.len() > 100
-        || name.chars().any(char::is_control)
-        || name.parse::<i64>().is_ok()
-    {
+    if !is_name(name) {
         return Err(Failure::usage("a member's name has 1 to 100 characters, and is not a number"));
     }
     let role = args.role.map(Role::from);
