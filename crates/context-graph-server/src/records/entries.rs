@@ -76,7 +76,7 @@ fn moment(text: &str, now_ms: i64) -> Answer<Option<i64>> {
 pub(super) struct Scope<'a> {
     pub(super) session: i64,
     pub(super) born: i64,
-    /// Any number of them, as long as it is always the same: the database knows the query by its text.
+    /// Of few different numbers of them: the database knows the query by its text.
     pub(super) seqs: &'a [u64],
 }
 

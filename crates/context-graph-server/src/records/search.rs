@@ -23,8 +23,9 @@ const NEWEST: usize = 16;
 const MOST_ROUNDS: usize = 4;
 /// How many stretches are asked for at a time by the index.
 const BY_INDEX: usize = 500;
-/// Records that are looked up at a time.
-const AT_ONCE: usize = 32;
+/// Records that are looked up at a time: where few have the text, and where many do.
+const FEW: usize = 16;
+const MANY: usize = 128;
 
 /// Consecutive records of a session that may have the text.
 struct Stretch {
@@ -95,9 +96,10 @@ fn read(
     let mut seqs = seqs(records, stretch, needles)?;
     let before = found.len();
     while !seqs.is_empty() && found.len() < before + wanted {
-        // The newest first. The last is repeated, so that there is always the same number of them.
-        let mut some = seqs.split_off(seqs.len().saturating_sub(AT_ONCE));
-        some.resize(AT_ONCE, some.last().copied().unwrap_or_default());
+        // The newest first. The last is repeated, so that there are always as many: the database knows the query by its text.
+        let at_once = if seqs.len() > FEW { MANY } else { FEW };
+        let mut some = seqs.split_off(seqs.len().saturating_sub(at_once));
+        some.resize(at_once, some.last().copied().unwrap_or_default());
         let scope = Scope { session: stretch.session, born: stretch.born, seqs: &some };
         for row in select(records, asked, span, Some(&scope), wanted)? {
             // A call may be in two stretches, and twice in one.
