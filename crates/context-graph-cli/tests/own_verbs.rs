@@ -142,3 +142,25 @@ fn a_program_that_would_be_found_before_the_real_one_is_asked_about() {
         assert_eq!(judge("Bash", json!({"command": command})), "none", "{command}");
     }
 }
+
+#[test]
+fn our_secret_is_not_taken_along_from_a_place_that_a_variable_names() {
+    let place = Place::new();
+    let config = place.project().parent().unwrap().join("settings");
+    std::fs::create_dir_all(config.join("context-graph/private")).unwrap();
+    for (shell, expected) in [
+        ("cp -r ../settings ../copy", "deny"),
+        ("cat ../settings/context-graph/private/secret", "deny"),
+        ("ls ../settings", "none"),
+    ] {
+        let payload = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": place.project(),
+            "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": shell},
+        });
+        let mut command = place.command(&["hooks", "pre-tool", "--stdin"]);
+        command.env("XDG_CONFIG_HOME", &config);
+        let answer = common::send(command, payload.to_string().as_bytes()).json();
+        let verdict = answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none");
+        assert_eq!(verdict, expected, "{shell}");
+    }
+}

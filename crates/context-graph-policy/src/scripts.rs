@@ -14,6 +14,8 @@ use crate::{Context, Decision, Guards, Severity, Verdict, guards};
 const MAX_SCRIPT: usize = 32 * 1024;
 /// How many files of one call are read.
 const MAX_SCRIPTS: usize = 4;
+/// How many scripts that run each other are read.
+const MAX_DEPTH: usize = 3;
 
 /// Rules that count in a file, besides the guard's rules about itself: their damage cannot be repaired.
 const GRAVE: &[&str] = &[
@@ -36,16 +38,20 @@ pub(crate) fn decide(
     effects: &Effects,
 ) -> Decision {
     let mut decision = Decision::none();
-    let there = effects.scripts.iter().filter_map(|script| Some((script, text_of(ctx, &script.path)?)));
-    for (script, text) in there.take(MAX_SCRIPTS) {
-        let inside = effects_of(guards, ctx, script, &text);
-        // One that it runs in turn.
-        for inner in inside.scripts.iter().filter(|inner| inner.path != script.path).take(MAX_SCRIPTS) {
-            let Some(text) = text_of(ctx, &inner.path) else { continue };
-            let inside = effects_of(guards, ctx, inner, &text);
-            decision = decision.join(judged(guards, ctx, inner, &text, inside, false));
+    let mut read: Vec<String> = Vec::new();
+    let mut scripts = effects.scripts.clone();
+    // What they run in turn, and what that runs.
+    for _ in 0..MAX_DEPTH {
+        let there = scripts.iter().filter_map(|script| Some((script, text_of(ctx, &script.path)?)));
+        let mut further = Vec::new();
+        for (script, text) in there.take(MAX_SCRIPTS) {
+            let inside = effects_of(guards, ctx, script, &text);
+            further.extend(inside.scripts.iter().take(MAX_SCRIPTS).cloned());
+            decision = decision.join(judged(guards, ctx, script, &text, inside, false));
+            read.push(script.path.clone());
         }
-        decision = decision.join(judged(guards, ctx, script, &text, inside, false));
+        further.retain(|script| !read.contains(&script.path));
+        scripts = further;
     }
     for (path, text) in written(tool, input).into_iter().chain(made(effects)) {
         if let Some(script) = Script::at(path, text) {

@@ -89,6 +89,11 @@ pub(super) fn holds_keys(effect: &PathEffect, case: &Case<'_>) -> bool {
     KEY_FOLDERS.iter().any(|folder| {
         let folder = format!("{home}/{folder}");
         effect.target.places().any(|place| place == folder) || (whole && holds(&effect.target, &folder))
+    }) || case.ctx.fs.named_places().and_then(|named| named.own.as_deref()).is_some_and(|own| {
+        // Our own, where a variable names another place.
+        let folder = format!("{own}/private");
+        effect.target.places().any(|place| is_within(place, &folder))
+            || (whole && holds(&effect.target, &folder))
     }) || effect.target.places().any(|place| {
         // The same in any other home.
         ["/.ssh", "/.gnupg", "/.aws"].iter().any(|folder| place.trim_end_matches('/').ends_with(folder))
