@@ -86,7 +86,7 @@ impl Bundle {
         if problems.is_empty() { Ok(made) } else { Err(problems) }
     }
 
-    /// As it is signed.
+    /// The bytes that are signed.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
@@ -102,7 +102,7 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// As rules are made of it.
+    /// Converts it to the form that rules are built from.
     pub(crate) fn layer(mut self) -> TeamPolicy {
         let policy = Ok(self.files.remove(FILE));
         let prefix = format!("{POLICIES}/");

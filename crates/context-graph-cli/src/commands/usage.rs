@@ -148,7 +148,7 @@ fn next_step(error: &clap::Error, words: &[&str], verb: &str) -> String {
     }
 }
 
-/// Where what a verb needs can be found.
+/// Where to find the argument that a verb needs.
 const WHERE_FROM: &[(&str, &str)] = &[
     ("audit show", "`context-graph audit log` shows the ids"),
     ("audit sql", "`context-graph audit sql --help` lists the views and their columns"),

@@ -140,8 +140,8 @@ impl<'a> HookContext<'a> {
         self.caller.lock().ok()?.clone()
     }
 
-    /// Another agent is known, or its event too. From now on answers are in its dialect, and failures about a tool
-    /// call refuse it.
+    /// Notes that another agent sent the event: first which agent, then with its event. From now on answers
+    /// are in its dialect, and a failure about a tool call refuses it.
     #[cold]
     pub(super) fn met(&self, caller: &Caller, known: Known) {
         self.set_caller(Some(caller.clone()));
@@ -149,13 +149,13 @@ impl<'a> HookContext<'a> {
             || caller.event == Some(EventName::PreToolUse)
             || caller.native_event.is_empty() && self.is_undecided();
         match known {
-            // Its event is known next, which takes next to no time.
+            // The event is known in a moment.
             Known::Agent => self.undecided.store(is_call, Ordering::Relaxed),
             Known::Event => self.prepare(is_call, caller.event.map_or(budget::DEFAULT_MS, budget::of)),
         }
     }
 
-    /// Corrects a wrong guess: what looked like another agent's call while it arrived was Claude Code's.
+    /// Corrects a wrong guess: a call that looked like another agent's while it arrived was Claude Code's.
     pub(super) fn mistook(&self) {
         if self.caller().is_some() {
             self.set_caller(None);
@@ -263,7 +263,8 @@ impl<'a> HookContext<'a> {
         }
     }
 
-    /// How long the hook has taken so far, without the time of the gates and of whoever sent the payload.
+    /// How long the hook has taken so far, without the time of the gates and the time until the payload had
+    /// arrived.
     pub(super) fn took_us(&self, waited: Duration) -> u32 {
         u32::try_from(self.own_start().elapsed().saturating_sub(waited).as_micros()).unwrap_or(u32::MAX)
     }
@@ -273,7 +274,7 @@ impl<'a> HookContext<'a> {
         self.arriving.set(took);
     }
 
-    /// From when on time is ours: the start of the process, later by what the payload took to arrive.
+    /// The start of our own time: the start of the process plus the time until the payload had arrived.
     pub(super) fn own_start(&self) -> Instant {
         self.started + self.arriving.get()
     }

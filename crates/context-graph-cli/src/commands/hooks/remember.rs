@@ -142,7 +142,7 @@ fn step(
     let instructions = || instructions(context.environment.project_root());
     let mut words = moment.words(&session, previous.as_ref(), &report, &config.inject, instructions);
     if let Some(caller) = &caller {
-        // The first of the two events has said it.
+        // The first copy of the event was already answered with it.
         words = words.filter(|_| !is_repeat);
         words = keep_for_later(sessions, &session_id, at_ms, caller, decided, words)?;
         let waited = report.waited.iter().cloned();
@@ -177,7 +177,8 @@ fn step(
     Ok(Remembered { snapshot, words, notices, told, summary, refused_previous, lost })
 }
 
-/// Records context that this event of another agent cannot carry, so that a later event does. Returns what it can carry.
+/// Records context that this event of another agent cannot carry, for a later event. Returns what this one
+/// can carry.
 #[cold]
 fn keep_for_later(
     sessions: &Sessions,

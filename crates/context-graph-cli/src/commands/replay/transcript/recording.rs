@@ -20,7 +20,8 @@ pub(crate) struct Recording {
     subagents: Vec<PathBuf>,
 }
 
-/// Puts each subagent's transcript to that of its session. One whose session's transcript was not named stands alone.
+/// Groups each subagent's transcript with its session's. One whose session's transcript was not named stands
+/// alone.
 pub(crate) fn recordings(files: Vec<PathBuf>) -> Vec<Recording> {
     let named: BTreeSet<&PathBuf> = files.iter().collect();
     let beside = beside(&files);
@@ -64,7 +65,7 @@ fn main_of(file: &Path) -> Option<PathBuf> {
     Some(file.with_file_name(format!("{id}.jsonl")))
 }
 
-/// Earlier versions put the subagents' transcripts into the same folder as the sessions': those, by the session's.
+/// Subagents' transcripts in the same folder as the sessions', where earlier versions put them, by session.
 fn beside(files: &[PathBuf]) -> BTreeMap<PathBuf, Vec<PathBuf>> {
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
     let mut found: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
@@ -83,7 +84,7 @@ impl Recording {
         session_of(&self.main).map_err(|error| unreadable(&self.main, &error))
     }
 
-    /// Plays it, its subagents' events at their time, and returns how many lines were skipped.
+    /// Plays it, with its subagents' events at their times, and returns how many lines were skipped.
     pub(crate) fn play(&self, player: &mut dyn EventSink) -> Result<usize, Failure> {
         let play_one = |file: &Path, player: &mut dyn EventSink| {
             let opened = open_regular(file);
@@ -109,13 +110,13 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
 }
 
-/// What the transcripts of one session say, before it is put in order.
+/// The events of one session's transcripts, before they are sorted.
 #[derive(Default)]
 struct Notes {
     /// Each with its time, which within a file never goes back, so that the file's order stays.
     events: Vec<(i64, usize, Said)>,
     latest_ms: i64,
-    /// Calls of files before this one: a subagent that begins with a copy of its session's messages repeats them.
+    /// Calls in earlier files: a subagent that begins with a copy of its session's messages repeats them.
     earlier: HashSet<String>,
     own: HashSet<String>,
 }
