@@ -15,7 +15,7 @@ use crate::reply::{ReplyBody, Verb};
 pub struct Reply {
     /// For the agent.
     pub stdout: String,
-    /// For the agent, where it refuses; else for people.
+    /// For the agent if it refuses, else for people.
     pub stderr: String,
     /// The exit code.
     pub exit: u8,
@@ -140,7 +140,7 @@ pub(super) fn render(caller: &Caller, body: &ReplyBody) -> Reply {
     }
 }
 
-/// What refuses in every client.
+/// A refusal that every client understands.
 fn universal(said: &Said<'_>) -> Reply {
     let reason = &said.reason;
     said.refusal(json!({
