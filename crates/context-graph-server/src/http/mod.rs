@@ -150,7 +150,7 @@ impl App {
             .with_state(self.clone())
     }
 
-    /// Where a request is from. A proxy writes that behind what it was told itself.
+    /// The address that a request comes from. A proxy appends it to the header that it received.
     fn address(&self, request: &Request) -> IpAddr {
         let told = request.headers().get_all("x-forwarded-for").iter().next_back();
         let told = told.filter(|_| self.0.is_behind_proxy).and_then(|value| value.to_str().ok());
@@ -163,13 +163,13 @@ impl App {
         (self.0.now_ms)()
     }
 
-    /// Puts on record that a request was turned away.
+    /// Records that a request was turned away.
     pub(crate) fn turn_away(&self, address: IpAddr, kind: Kind) {
         self.0.counts.turned_away(kind);
         self.0.turned_away.note(address, kind, self.now_ms());
     }
 
-    /// Stores who was turned away, again and again.
+    /// Stores who was turned away, at intervals.
     pub(crate) async fn keep_record(self) {
         loop {
             tokio::time::sleep(STORED_EVERY).await;
