@@ -51,7 +51,7 @@ impl Costs {
 
     /// The fastest run of each and their ratio, as part of a sentence. Other programs that run at the same
     /// time can only make a run slower, so the fastest run says most about this program.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let hook = self.pairs.iter().map(|(hook, _)| *hook).min().unwrap_or_default();
         let nothing =
             self.pairs.iter().filter_map(|(_, nothing)| *nothing).min().filter(|took| !took.is_zero());
@@ -83,7 +83,7 @@ mod tests {
             Costs { pairs }
         };
         let busy = of(&[(9, Some(2)), (3, Some(7)), (40, Some(30))]);
-        assert_eq!(busy.told(), "3.0 ms at best, 1.5 times /bin/true (2.0 ms)");
-        assert_eq!(of(&[(3, None)]).told(), "3.0 ms at best");
+        assert_eq!(busy.summary(), "3.0 ms at best, 1.5 times /bin/true (2.0 ms)");
+        assert_eq!(of(&[(3, None)]).summary(), "3.0 ms at best");
     }
 }

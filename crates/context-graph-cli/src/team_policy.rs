@@ -61,7 +61,7 @@ impl Bundle {
                     let named =
                         policies.into_iter().map(|file| (format!("{POLICIES}/{}", file.path), file.text));
                     files.extend(named);
-                    problems.extend(errors.iter().map(context_graph_policy::rules::said));
+                    problems.extend(errors.iter().map(context_graph_policy::rules::error_line));
                 }
                 _ => problems.push(format!(
                     "{} is not a part of a policy: only {FILE} and {POLICIES}/**/*.rego are published",

@@ -142,12 +142,12 @@ impl OnError {
             Self::Ask => Verdict::Ask,
             Self::Deny => Verdict::Deny,
         };
-        Decision::of(verdict, "policy/error", unheard(error), Severity::High)
+        Decision::of(verdict, "policy/error", could_not_decide(error), Severity::High)
     }
 }
 
 /// The message for an error while deciding. The error may quote a file or a tool.
-pub fn unheard(error: &dyn std::error::Error) -> String {
+pub fn could_not_decide(error: &dyn std::error::Error) -> String {
     format!("The guard could not decide: \"{}\".", shown(error))
 }
 

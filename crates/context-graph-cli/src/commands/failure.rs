@@ -40,7 +40,7 @@ impl Failure {
     }
 
     /// A failure that has already been reported.
-    pub(crate) fn said(code: ErrorCode) -> Self {
+    pub(crate) fn already_reported(code: ErrorCode) -> Self {
         Self::new(code, "").answered()
     }
 

@@ -49,7 +49,7 @@ fn verb_of(words: &[&str]) -> String {
 }
 
 /// A text of the parser about the mistake.
-fn told(error: &clap::Error, kind: ContextKind) -> Option<String> {
+fn context_of(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         ContextValue::Strings(texts) => Some(texts.join("`, `")),
@@ -61,11 +61,11 @@ fn told(error: &clap::Error, kind: ContextKind) -> Option<String> {
 
 /// What is wrong.
 fn message(error: &clap::Error, verb: &str) -> String {
-    let told = |kind| told(error, kind);
-    let argument = || told(ContextKind::InvalidArg).unwrap_or_default();
+    let found = |kind| context_of(error, kind);
+    let argument = || found(ContextKind::InvalidArg).unwrap_or_default();
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let wrong = told(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let wrong = found(ContextKind::InvalidSubcommand).unwrap_or_default();
             if verb.is_empty() {
                 format!("there is no verb `{wrong}`")
             } else {
@@ -81,7 +81,7 @@ fn message(error: &clap::Error, verb: &str) -> String {
             format!("{of}no option `{}`", argument())
         }
         ErrorKind::UnknownArgument => format!("`{}` was not expected", argument()),
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => match told(ContextKind::InvalidValue) {
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => match found(ContextKind::InvalidValue) {
             Some(value) => format!("`{}` cannot be `{value}`: {}", argument(), why(error)),
             None => format!("`{}` needs a value", argument()),
         },
@@ -89,7 +89,7 @@ fn message(error: &clap::Error, verb: &str) -> String {
             let missing = argument();
             format!("`{missing}` {} missing", if missing.contains("`, `") { "are" } else { "is" })
         }
-        ErrorKind::ArgumentConflict => match told(ContextKind::PriorArg) {
+        ErrorKind::ArgumentConflict => match found(ContextKind::PriorArg) {
             Some(prior) if prior == argument() => format!("`{prior}` is given twice"),
             Some(prior) => format!("`{}` and `{prior}` cannot be given together", argument()),
             None => format!("`{}` cannot be given with the others", argument()),
@@ -125,7 +125,7 @@ fn next_step(error: &clap::Error, words: &[&str], verb: &str) -> String {
     let near = || {
         let near = [ContextKind::SuggestedArg, ContextKind::SuggestedValue]
             .into_iter()
-            .find_map(|kind| told(error, kind));
+            .find_map(|kind| context_of(error, kind));
         near.map(|near| format!("perhaps `{near}`?"))
     };
     if let Some(meant) = meant(words).or_else(near) {

@@ -143,7 +143,7 @@ impl<'a> HookContext<'a> {
     /// Notes that another agent sent the event: first which agent, then with its event. From now on answers
     /// are in its dialect, and a failure about a tool call refuses it.
     #[cold]
-    pub(super) fn met(&self, caller: &Caller, known: Known) {
+    pub(super) fn note_caller(&self, caller: &Caller, known: Known) {
         self.set_caller(Some(caller.clone()));
         let is_call = caller.agent.is_none()
             || caller.event == Some(EventName::PreToolUse)
@@ -156,7 +156,7 @@ impl<'a> HookContext<'a> {
     }
 
     /// Corrects a wrong guess: a call that looked like another agent's while it arrived was Claude Code's.
-    pub(super) fn mistook(&self) {
+    pub(super) fn forget_caller(&self) {
         if self.caller().is_some() {
             self.set_caller(None);
             self.prepare(self.is_undecided(), budget::of(EventName::PreToolUse));
@@ -189,7 +189,7 @@ impl<'a> HookContext<'a> {
     }
 
     /// From now on, a panic writes this answer.
-    pub(super) fn stand_on(&self, refusal: &Answer) {
+    pub(super) fn answer_panics_with(&self, refusal: &Answer) {
         if let Ok(mut stands) = self.refusal.lock() {
             *stands = Some(match self.caller() {
                 Some(caller) => Refusal::Theirs(agents::render(&caller, &refusal.reply)),
@@ -238,7 +238,7 @@ impl<'a> HookContext<'a> {
             return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
         }
         let parts = if self.is_undecided() { answer::LATE_CALL } else { answer::LATE };
-        self.arm(end, Late::Told { parts, budget_ms, end_ms: millis(end) });
+        self.arm(end, Late::Template { parts, budget_ms, end_ms: millis(end) });
     }
 
     /// Arms the watchdog with `answer` for this time after the start of the process.
@@ -249,7 +249,7 @@ impl<'a> HookContext<'a> {
             return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
         }
         answer.output.execution_time_ms = millis(end);
-        self.arm(end, Late::Made(answer.render(OutputFormat::JsonCompact, false)));
+        self.arm(end, Late::Ready(answer.render(OutputFormat::JsonCompact, false)));
     }
 
     fn arm(&self, end: Duration, late: Late) {

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::render::{Reply, Said};
+use super::render::{Reply, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{
     Notification, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse, SessionEnd,
@@ -100,26 +100,26 @@ fn prepare(object: &mut Map<String, Value>) {
     }
 }
 
-fn render(said: &Said<'_>, caller: &Caller) -> Reply {
+fn render(content: &ReplyContent<'_>, caller: &Caller) -> Reply {
     let Some(event) = caller.event else { return Reply::default() };
-    let Value::Object(mut object) = said.claude_shaped(event) else { return Reply::default() };
+    let Value::Object(mut object) = content.claude_shaped(event) else { return Reply::default() };
     let nested = object.get("hookSpecificOutput").and_then(Value::as_object).cloned().unwrap_or_default();
     for key in ["permissionDecision", "permissionDecisionReason", "additionalContext"] {
         if let Some(value) = nested.get(key) {
             object.insert(key.to_owned(), value.clone());
         }
     }
-    if let Some(input) = &said.input {
+    if let Some(input) = &content.input {
         object.insert("modifiedArgs".to_owned(), Value::Object(input.clone()));
     }
-    if event == PostToolUse && said.refuses() {
-        let result = serde_json::json!({"resultType": "failure", "textResultForLlm": said.reason});
+    if event == PostToolUse && content.refuses() {
+        let result = serde_json::json!({"resultType": "failure", "textResultForLlm": content.reason});
         object.insert("modifiedResult".to_owned(), result);
     }
     // At other events an exit code does not refuse, and the object with the refusal would be ignored.
-    if said.refuses() && event == PreToolUse {
-        said.refusal(object.into())
+    if content.refuses() && event == PreToolUse {
+        content.refusal(object.into())
     } else {
-        Said::success(object.into())
+        ReplyContent::success(object.into())
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn check(registered: &Registered<'_>) -> Finding {
     let title = registered.client.agent.title();
     let opened = opened(registered);
     let opened = opened.as_ref().map(|(sessions, store)| (sessions, store.as_ref()));
-    if let Some(file) = unheard(registered, opened) {
+    if let Some(file) = unrecorded(registered, opened) {
         return Finding::warning(
             registered.name(),
             format!(
@@ -62,7 +62,7 @@ fn latest(registered: &Registered<'_>, sessions: &Sessions, store: Option<&Store
 }
 
 /// A transcript of a session here that began after our hooks were registered, and that we have no record of.
-fn unheard(registered: &Registered<'_>, opened: Option<(&Sessions, Option<&Store>)>) -> Option<PathBuf> {
+fn unrecorded(registered: &Registered<'_>, opened: Option<(&Sessions, Option<&Store>)>) -> Option<PathBuf> {
     let since = std::fs::metadata(registered.file.path()).and_then(|file| file.modified()).ok()? + SOON;
     let root = registered.environment.project_root();
     let reached = |id: &str| {

@@ -114,14 +114,14 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
 #[derive(Default)]
 struct Notes {
     /// Each with its time, which within a file never goes back, so that the file's order stays.
-    events: Vec<(i64, usize, Said)>,
+    events: Vec<(i64, usize, LineResult)>,
     latest_ms: i64,
     /// Calls in earlier files: a subagent that begins with a copy of its session's messages repeats them.
     earlier: HashSet<String>,
     own: HashSet<String>,
 }
 
-enum Said {
+enum LineResult {
     Event(Box<Event>, i64),
     Refused(String),
 }
@@ -135,12 +135,12 @@ impl Notes {
 
     fn play(mut self, player: &mut dyn EventSink) {
         self.events.sort_by_key(|(at_ms, _, _)| *at_ms);
-        for (_, line, said) in self.events {
-            let problem = match said {
-                Said::Event(event, at_ms) => {
+        for (_, line, result) in self.events {
+            let problem = match result {
+                LineResult::Event(event, at_ms) => {
                     player.take(line, *event, at_ms).err().map(|error| error.to_string())
                 }
-                Said::Refused(problem) => Some(problem),
+                LineResult::Refused(problem) => Some(problem),
             };
             if let Some(problem) = problem {
                 player.refuse(line, &problem);
@@ -158,11 +158,11 @@ impl EventSink for Notes {
             self.own.insert(id.to_owned());
         }
         self.latest_ms = self.latest_ms.max(at_ms);
-        self.events.push((self.latest_ms, line, Said::Event(Box::new(event), at_ms)));
+        self.events.push((self.latest_ms, line, LineResult::Event(Box::new(event), at_ms)));
         Ok(())
     }
 
     fn refuse(&mut self, line: usize, problem: &str) {
-        self.events.push((self.latest_ms, line, Said::Refused(problem.to_owned())));
+        self.events.push((self.latest_ms, line, LineResult::Refused(problem.to_owned())));
     }
 }
