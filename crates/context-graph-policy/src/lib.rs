@@ -25,6 +25,8 @@ pub mod rego;
 pub mod reply;
 pub mod rules;
 mod scripts;
+#[cfg(test)]
+mod testing;
 pub mod trust;
 mod wildcard;
 pub mod words;

@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value};
 
+use super::read::read_texts;
 use super::render::{Reply, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{
@@ -88,16 +89,7 @@ fn prepare(object: &mut Map<String, Value>) {
         };
         object.insert("hook_event_name".to_owned(), native.into());
     }
-    // A call's arguments may be an object as text.
-    for key in ["toolArgs", "toolInput"] {
-        let inner = object
-            .get(key)
-            .and_then(Value::as_str)
-            .and_then(|text| crate::decode::object(text.as_bytes()).ok());
-        if let Some(inner) = inner {
-            object.insert(key.to_owned(), inner.into());
-        }
-    }
+    read_texts(object, ["toolArgs", "toolInput"]);
 }
 
 fn render(content: &ReplyContent<'_>, caller: &Caller) -> Reply {

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::read::read_texts;
 use super::render::{Reply, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{
@@ -53,15 +54,7 @@ pub(super) const STEP: &[Verb] = &[Deny, Allow];
 
 /// Converts events before one kind of call into calls, and JSON texts into objects.
 fn prepare(object: &mut Map<String, Value>) {
-    for key in ["tool_input", "tool_output"] {
-        let inner = object
-            .get(key)
-            .and_then(Value::as_str)
-            .and_then(|text| crate::decode::object(text.as_bytes()).ok());
-        if let Some(inner) = inner {
-            object.insert(key.to_owned(), inner.into());
-        }
-    }
+    read_texts(object, ["tool_input", "tool_output"]);
     let name = object.get("hook_event_name").and_then(Value::as_str).unwrap_or("").to_owned();
     let call = match name.as_str() {
         "beforeShellExecution" => Some(("Shell", "command")),
