@@ -33,6 +33,10 @@ fn manual() -> Vec<PathBuf> {
     pages
 }
 
+fn is_source(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "rs")
+}
+
 /// Every source file by its short path, `cli/src/main.rs`, with its text.
 fn sources() -> Vec<(String, String)> {
     fn below(folder: &Path, name: &str, into: &mut Vec<(String, String)>) {
@@ -41,7 +45,7 @@ fn sources() -> Vec<(String, String)> {
             let name = format!("{name}/{}", path.file_name().unwrap().to_str().unwrap());
             if path.is_dir() {
                 below(&path, &name, into);
-            } else if name.ends_with(".rs") {
+            } else if is_source(&name) {
                 into.push((name, std::fs::read_to_string(&path).unwrap()));
             }
         }
@@ -85,15 +89,13 @@ fn the_map_of_the_code_names_files_and_functions_that_there_are() {
             let code = code.trim_start_matches("crates/context-graph-");
             if code.contains('<') || code.contains("tests/") {
                 file = None;
-            } else if code.ends_with(".rs") || code.ends_with('/') {
-                let path = if code.contains('/') { code.to_owned() } else { format!("{base}{code}") };
-                let fits = |name: &str| match code.ends_with('/') {
-                    true => format!("/{name}").contains(&format!("/{path}")),
-                    false => format!("/{name}").ends_with(&format!("/{path}")),
-                };
-                candidates = sources.iter().filter(|(name, _)| fits(name)).collect();
+            } else if is_source(code) || code.ends_with('/') {
+                let path = if code.contains('/') { format!("/{code}") } else { format!("/{base}{code}") };
+                let fits =
+                    |name: &str| if is_source(code) { name.ends_with(&path) } else { name.contains(&path) };
+                candidates = sources.iter().filter(|(name, _)| fits(&format!("/{name}"))).collect();
                 file = Some(code);
-                if code.ends_with(".rs") && candidates.is_empty() {
+                if is_source(code) && candidates.is_empty() {
                     wrong.push(code.to_owned());
                 }
             } else if let Some(file) = file.filter(|_| is_name && matches!(before, " " | ", ")) {
