@@ -183,7 +183,7 @@ pub(crate) fn wrapped(line: &str, width: Option<usize>) -> String {
     text
 }
 
-/// The words of a line. Text in backquotes is one word.
+/// The words of a line; what stands between backquotes is one.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let (are_pairs, mut is_quoted) = (line.matches('`').count().is_multiple_of(2), false);
     line.split(move |letter| {

@@ -49,7 +49,7 @@ fn verb_of(words: &[&str]) -> String {
 }
 
 /// A text of the parser about the mistake.
-fn context_of(error: &clap::Error, kind: ContextKind) -> Option<String> {
+fn told(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         ContextValue::Strings(texts) => Some(texts.join("`, `")),
@@ -61,11 +61,11 @@ fn context_of(error: &clap::Error, kind: ContextKind) -> Option<String> {
 
 /// What is wrong.
 fn message(error: &clap::Error, verb: &str) -> String {
-    let found = |kind| context_of(error, kind);
-    let argument = || found(ContextKind::InvalidArg).unwrap_or_default();
+    let told = |kind| told(error, kind);
+    let argument = || told(ContextKind::InvalidArg).unwrap_or_default();
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let wrong = found(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let wrong = told(ContextKind::InvalidSubcommand).unwrap_or_default();
             if verb.is_empty() {
                 format!("there is no verb `{wrong}`")
             } else {
@@ -81,7 +81,7 @@ fn message(error: &clap::Error, verb: &str) -> String {
             format!("{of}no option `{}`", argument())
         }
         ErrorKind::UnknownArgument => format!("`{}` was not expected", argument()),
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => match found(ContextKind::InvalidValue) {
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => match told(ContextKind::InvalidValue) {
             Some(value) => format!("`{}` cannot be `{value}`: {}", argument(), why(error)),
             None => format!("`{}` needs a value", argument()),
         },
@@ -89,7 +89,7 @@ fn message(error: &clap::Error, verb: &str) -> String {
             let missing = argument();
             format!("`{missing}` {} missing", if missing.contains("`, `") { "are" } else { "is" })
         }
-        ErrorKind::ArgumentConflict => match found(ContextKind::PriorArg) {
+        ErrorKind::ArgumentConflict => match told(ContextKind::PriorArg) {
             Some(prior) if prior == argument() => format!("`{prior}` is given twice"),
             Some(prior) => format!("`{}` and `{prior}` cannot be given together", argument()),
             None => format!("`{}` cannot be given with the others", argument()),
@@ -125,7 +125,7 @@ fn next_step(error: &clap::Error, words: &[&str], verb: &str) -> String {
     let near = || {
         let near = [ContextKind::SuggestedArg, ContextKind::SuggestedValue]
             .into_iter()
-            .find_map(|kind| context_of(error, kind));
+            .find_map(|kind| told(error, kind));
         near.map(|near| format!("perhaps `{near}`?"))
     };
     if let Some(meant) = meant(words).or_else(near) {
@@ -148,7 +148,7 @@ fn next_step(error: &clap::Error, words: &[&str], verb: &str) -> String {
     }
 }
 
-/// Where to find the argument that a verb needs.
+/// Where what a verb needs can be found.
 const WHERE_FROM: &[(&str, &str)] = &[
     ("audit show", "`context-graph audit log` shows the ids"),
     ("audit sql", "`context-graph audit sql --help` lists the views and their columns"),

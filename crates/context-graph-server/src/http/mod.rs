@@ -150,7 +150,7 @@ impl App {
             .with_state(self.clone())
     }
 
-    /// The address that a request comes from. A proxy appends it to the header that it received.
+    /// Where a request is from. A proxy writes that behind what it was told itself.
     fn address(&self, request: &Request) -> IpAddr {
         let told = request.headers().get_all("x-forwarded-for").iter().next_back();
         let told = told.filter(|_| self.0.is_behind_proxy).and_then(|value| value.to_str().ok());

@@ -53,12 +53,12 @@ impl Player {
             let _ = out.flush();
             return self.bad;
         }
-        terminal::print(terminal::shown(&self.text()).as_bytes());
+        terminal::print(terminal::shown(&self.told()).as_bytes());
         self.bad
     }
 
     /// All sessions for people, safe for a terminal.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn told(&self) -> String {
         let mut text = String::new();
         for id in &self.order {
             if let Some((session, curve)) = self.sessions.get(id) {
