@@ -8,7 +8,7 @@ pub(crate) fn now_ms() -> i64 {
     chrono::Utc::now().timestamp_millis()
 }
 
-/// Processor time of this process since its start, user and system. `None` if the system does not tell.
+/// Processor time of this process since its start, user and system. `None` if the system does not report it.
 #[cfg(unix)]
 pub(crate) fn processor_time() -> Option<Duration> {
     use rustix::time::{ClockId, clock_gettime};

@@ -31,7 +31,7 @@ fn ms(took: Duration) -> String {
     format!("{:.1} ms", took.as_secs_f64() * 1000.0)
 }
 
-/// What a hook takes, beside a program that does nothing.
+/// The times of a hook, each next to one of a program that does nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Costs {
     /// A run of each, right after each other, so that a busy machine slows both.
@@ -39,19 +39,19 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Takes in a run of a hook, and runs the program that does nothing.
+    /// Adds a run of a hook, and runs the program that does nothing.
     pub(crate) fn took(&mut self, hook: Duration) {
         self.pairs.push((hook, of_nothing()));
     }
 
-    /// The median of the hook: how long it is waited for on this machine, however busy it is.
+    /// The median of the hook: how long callers wait for it on this machine, busy or not.
     pub(crate) fn median(&self) -> Option<Duration> {
         median(self.pairs.iter().map(|(hook, _)| *hook).collect())
     }
 
-    /// The quickest run of each and how they compare, for a sentence. Another program that runs at the same time can only
-    /// make a run slower, so the quickest one says most about this program.
-    pub(crate) fn told(&self) -> String {
+    /// The fastest run of each and their ratio, as part of a sentence. Other programs that run at the same
+    /// time can only make a run slower, so the fastest run says most about this program.
+    pub(crate) fn summary(&self) -> String {
         let hook = self.pairs.iter().map(|(hook, _)| *hook).min().unwrap_or_default();
         let nothing =
             self.pairs.iter().filter_map(|(_, nothing)| *nothing).min().filter(|took| !took.is_zero());
@@ -83,7 +83,7 @@ mod tests {
             Costs { pairs }
         };
         let busy = of(&[(9, Some(2)), (3, Some(7)), (40, Some(30))]);
-        assert_eq!(busy.told(), "3.0 ms at best, 1.5 times /bin/true (2.0 ms)");
-        assert_eq!(of(&[(3, None)]).told(), "3.0 ms at best");
+        assert_eq!(busy.summary(), "3.0 ms at best, 1.5 times /bin/true (2.0 ms)");
+        assert_eq!(of(&[(3, None)]).summary(), "3.0 ms at best");
     }
 }

@@ -1,6 +1,7 @@
 //! The only place that reads the environment. All other code gets it as an argument.
 //!
-//! `account` is whose process this is and who started it, `terminal` is what the user likes to read and write with.
+//! `account` knows the user of this process and whether an agent started it; `terminal` knows the user's
+//! colours, pager and editor.
 
 mod account;
 mod terminal;
@@ -66,7 +67,7 @@ impl Environment {
         }
     }
 
-    /// The same for a hook, which the client starts and not its agent.
+    /// The same for a hook: the client starts it, not its agent.
     #[must_use]
     pub(crate) fn answering_events(self) -> Self {
         Self { answers_events: true, ..self }
@@ -89,7 +90,7 @@ impl Environment {
         named.map_or_else(|| self.home.join(".claude"), |named| self.current_dir.join(named))
     }
 
-    /// The folders of ours and of the client that variables name, for the guard.
+    /// The folders, ours and the client's, that variables name. For the guard.
     #[expect(clippy::disallowed_methods, reason = "only this file reads the environment")]
     pub(crate) fn named_places(&self) -> NamedPlaces {
         let text = |path: PathBuf| real_place(&path).to_string_lossy().trim_end_matches('/').to_owned();
@@ -204,8 +205,8 @@ impl Environment {
         }
         // A hook has no time to resolve two whole paths. It does so only if somebody named another place.
         let is_usual = self.config_home.parent() == Some(&self.home);
-        // By names only, in one walk: the folders above both are those above the home, unless the project is in
-        // the folder of settings.
+        // Compares names only, which takes one walk up the tree. Every repository around both folders is also
+        // around the home, unless the project is in the configuration folder.
         let is_near = || {
             is_in_repository(&self.home)
                 || path.starts_with(root) && root != self.home

@@ -69,8 +69,8 @@ pub(crate) struct Runner {
     pub(crate) install: &'static str,
 }
 
-/// The tool that runs a program from its own cache, judged by the names of the folders. Caches are emptied
-/// one day, and then a hook that names such a path would block every tool call.
+/// The tool that runs a program from its own cache, judged by the names of the folders. Once that cache is
+/// emptied, a hook that names such a path blocks every tool call.
 pub(crate) fn runner_of_a_cache(program: &Path) -> Option<Runner> {
     let parts: Vec<&str> = program.components().filter_map(|part| part.as_os_str().to_str()).collect();
     let in_a_row = |row: &[&str]| parts.windows(row.len()).any(|window| window == row);

@@ -15,11 +15,11 @@ struct Left {
     paths: Vec<PathBuf>,
     /// Each is the leader of its own process group.
     programs: Vec<u32>,
-    /// What to say then.
+    /// The text to print then.
     words: Option<String>,
 }
 
-/// Has these words said if a signal ends the process from now on; `None` ends that.
+/// Prints this text if a signal ends the process from now on; `None` cancels that.
 pub(crate) fn tell_on_interrupt(words: Option<String>) {
     #[cfg(unix)]
     unix::listen();

@@ -83,7 +83,7 @@ pub(crate) fn run_shell(command: &str, folder: &Path, timeout: Duration) -> Ende
         Ok((writer.try_clone()?.into(), writer.into(), vec![reader]))
     };
     let mut ran = run(command, timeout, &[], Keep::Last(GATE_OUTPUT), one_for_both);
-    Ended { end: ran.end, output: ran.said.pop().unwrap_or_default() }
+    Ended { end: ran.end, output: ran.outputs.pop().unwrap_or_default() }
 }
 
 /// Runs a signal's command in `folder`, with the event on stdin.
@@ -117,15 +117,15 @@ fn question(command: Command, stdin: &[u8], timeout: Duration, most: usize) -> R
         Ok((stdout.into(), stderr.into(), vec![out, err]))
     };
     let mut ran = run(command, timeout, stdin, Keep::First(most), one_for_each);
-    let stderr = ran.said.pop().unwrap_or_default();
-    let stdout = ran.said.pop().unwrap_or_default();
+    let stderr = ran.outputs.pop().unwrap_or_default();
+    let stdout = ran.outputs.pop().unwrap_or_default();
     Reply { end: ran.end, stdout, stderr, took: ran.took }
 }
 
 /// A program that was run: how it ended, the output from each of its pipes, and how long it took.
 struct Ran {
     end: End,
-    said: Vec<String>,
+    outputs: Vec<String>,
     took: Duration,
 }
 
@@ -146,7 +146,7 @@ fn run(
         Ok(running) => running,
         Err(error) => {
             let end = End::NotStarted(error.to_string());
-            return Ran { end, said: Vec::new(), took: started.elapsed() };
+            return Ran { end, outputs: Vec::new(), took: started.elapsed() };
         }
     };
     // Writing and reading happen in parallel: a full pipe in one direction must not block the other. We do
@@ -171,7 +171,7 @@ fn run(
     // Nothing is ever sent: the channel closes when all pipes are closed.
     let _ = all_closed.recv_timeout(LAST_WORDS);
     let end = status.map_or(End::TimedOut, |status| End::Exited(status.code()));
-    Ran { end, said: listeners.iter().map(Listener::heard).collect(), took }
+    Ran { end, outputs: listeners.iter().map(Listener::heard).collect(), took }
 }
 
 fn start(

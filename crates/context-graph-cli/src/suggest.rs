@@ -2,10 +2,10 @@
 
 /// How many letters of a word may be wrong or exchanged.
 const SLIPS: usize = 2;
-/// This many first letters are enough, if only one word begins so: `deny` for `denied`.
+/// This many first letters are enough if only one word has them: `deny` for `denied`.
 const BEGINNING: usize = 3;
 
-/// The word that was probably mistyped; `None` if none is near. Small and capital letters are alike.
+/// The word that was probably mistyped; `None` if none is near. Ignores case.
 pub(crate) fn slip_of<'w>(wrong: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let wrong = wrong.to_lowercase();
     let distance = |word: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &wrong);
@@ -14,7 +14,7 @@ pub(crate) fn slip_of<'w>(wrong: &str, known: impl IntoIterator<Item = &'w str>)
     (distance <= SLIPS && distance < wrong.chars().count().div_ceil(2)).then_some(near)
 }
 
-/// The same, or the only word that begins alike.
+/// The same, or else the only word with the same first letters.
 pub(crate) fn nearest<'w>(wrong: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let known: Vec<&str> = known.into_iter().collect();
     let begins_alike = || {

@@ -49,10 +49,11 @@ pub(crate) fn print_dropping(
     page(&lines.iter().map(|line| terminal::fit(line, width) + "\n").collect::<String>())
 }
 
-/// What a shortened cell keeps at least.
+/// A shortened cell keeps at least this many columns.
 const SHORTEST: usize = 24;
 
-/// The lines of a table. If they are too wide, the widest column but the first is shortened, as far as that is of use.
+/// The lines of a table. If they are too wide, the widest column except the first is shortened, if that
+/// helps.
 fn fitted(heading: &[&str], columns: &[usize], rows: &[Vec<String>], width: Option<usize>) -> Vec<String> {
     let lines = drawn(heading, columns, rows);
     let widest = lines.iter().map(|line| line.width()).max().unwrap_or(0);
@@ -134,7 +135,7 @@ pub(crate) fn print_json(value: &Value) -> CommandResult {
     written(terminal::print(visible(&format!("{value:#}\n")).as_bytes()))
 }
 
-/// JSON values, each on its line.
+/// JSON values, one per line.
 pub(crate) fn print_json_lines(text: &str) -> CommandResult {
     written(terminal::print(visible(text).as_bytes()))
 }

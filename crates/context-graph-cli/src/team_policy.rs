@@ -61,7 +61,7 @@ impl Bundle {
                     let named =
                         policies.into_iter().map(|file| (format!("{POLICIES}/{}", file.path), file.text));
                     files.extend(named);
-                    problems.extend(errors.iter().map(context_graph_policy::rules::said));
+                    problems.extend(errors.iter().map(context_graph_policy::rules::error_line));
                 }
                 _ => problems.push(format!(
                     "{} is not a part of a policy: only {FILE} and {POLICIES}/**/*.rego are published",
@@ -86,7 +86,7 @@ impl Bundle {
         if problems.is_empty() { Ok(made) } else { Err(problems) }
     }
 
-    /// As it is signed.
+    /// The bytes that are signed.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
@@ -102,7 +102,7 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// As rules are made of it.
+    /// Converts it to the form that rules are built from.
     pub(crate) fn layer(mut self) -> TeamPolicy {
         let policy = Ok(self.files.remove(FILE));
         let prefix = format!("{POLICIES}/");

@@ -162,8 +162,8 @@ pub(crate) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", shown(&text));
 }
 
-/// A sentence in lines of at most this width, broken between words. What stands between backquotes is to be typed and is
-/// never broken, nor is a line that is indented: such lines are examples.
+/// A sentence in lines of at most this width, broken between words. Text in backquotes is meant to be typed
+/// and is never broken; neither are indented lines, which are examples.
 pub(crate) fn wrapped(line: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| line.width() > *width && !line.starts_with(' ')) else {
         return line.to_owned();
@@ -214,7 +214,7 @@ pub(crate) fn agreed_to_lines(yes: bool, question: &str, lines: &str) -> bool {
     yes || decided(&format!("{question} [y/N, d shows every line]"), &mut asked, &mut show)
 }
 
-/// Asks until the answer is understood. `show` answers `d`, and says whether it has.
+/// Asks until the answer is understood. `d` calls `show`, which returns false if there is nothing to show.
 fn decided(
     question: &str,
     ask: &mut dyn FnMut(&str) -> Option<String>,

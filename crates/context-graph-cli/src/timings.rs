@@ -35,7 +35,7 @@ impl Timings {
     }
 
     /// The stages and their times, one per line; `None` when off.
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn report(&self) -> Option<String> {
         let laps = self.laps.as_ref()?.borrow();
         let stages = laps.windows(2).map(|pair| (pair[1].0, pair[1].1 - pair[0].1));
         let total = self.start + laps.last()?.1.duration_since(laps.first()?.1);

@@ -1,4 +1,5 @@
-//! Finds the transcripts that a user names (files, folders or patterns), and reads what stands at their ends.
+//! Finds the transcripts that a user names (files, folders or patterns), and reads their first and last
+//! lines.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::{Environment, terminal};
 
-/// Where clients keep their transcripts: those places that are here, and Claude Code's if none is.
+/// Where clients keep their transcripts: the places that exist here, or Claude Code's if none does.
 pub(crate) fn usual_places(environment: &Environment) -> Vec<PathBuf> {
     let of = |agent, below: &str| {
         AgentClient::of(agent).map(|client| environment.agent_folder(client).join(below))
@@ -21,7 +22,7 @@ pub(crate) fn usual_places(environment: &Environment) -> Vec<PathBuf> {
     let claude = environment.client_folder().join("projects");
     let mut places = vec![claude.clone()];
     places.extend(of(Agent::Codex, "sessions"));
-    // Each project has a folder there, with more than its chats.
+    // Each project has a folder there, which contains more than its chats.
     let projects = of(Agent::Gemini, "tmp").and_then(|folder| std::fs::read_dir(folder).ok());
     let mut chats: Vec<PathBuf> =
         projects.into_iter().flatten().flatten().map(|project| project.path().join("chats")).collect();
@@ -31,7 +32,7 @@ pub(crate) fn usual_places(environment: &Environment) -> Vec<PathBuf> {
     if places.is_empty() { vec![claude] } else { places }
 }
 
-/// The paths that a user named, else the usual places, said on stderr.
+/// The paths that a user named, or else the usual places, which are printed on stderr.
 pub(crate) fn named_or_usual(paths: &[PathBuf], environment: &Environment) -> Result<Vec<PathBuf>, Failure> {
     if !paths.is_empty() {
         return Ok(paths.to_vec());
@@ -150,7 +151,7 @@ pub(crate) fn title(path: &Path, session_id: &str) -> Option<String> {
 /// Longer lines are no titles.
 const MAX_TITLE_LINE: usize = 4096;
 
-/// The titles in a transcript. Of each kind the last holds; an empty one takes the kind back.
+/// The titles in a transcript. Of each kind the last one counts; an empty one revokes it.
 #[derive(Debug, Default)]
 pub(crate) struct Titles {
     /// The user's own, by `/rename`.
@@ -160,7 +161,7 @@ pub(crate) struct Titles {
 }
 
 impl Titles {
-    /// Looks at a line; whether it is a title of this session.
+    /// Reads a line; returns whether it is a title of this session.
     pub(crate) fn take(&mut self, line: &Map<String, Value>, session_id: &str) -> bool {
         let text = |key: &str| line.get(key).and_then(Value::as_str);
         if text("sessionId").is_some_and(|id| id != session_id) {
@@ -174,7 +175,7 @@ impl Titles {
         true
     }
 
-    /// The title; `None` if none was given, empty if it was taken back.
+    /// The title; `None` if there was none, empty if it was revoked.
     pub(crate) fn best(self) -> Option<String> {
         let is_said = |title: &String| !title.trim().is_empty();
         match (self.custom, self.made) {

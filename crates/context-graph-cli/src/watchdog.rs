@@ -21,7 +21,7 @@ const LATE: &[u8] = b"context-graph: the hook's time was over before it had an a
 #[derive(Debug)]
 pub(crate) enum Late {
     /// Texts and two numbers. They are put together only when needed, since most hooks are in time.
-    Told {
+    Template {
         /// The parts, in order.
         parts: &'static [Part],
         /// The hook's budget, in milliseconds.
@@ -30,7 +30,7 @@ pub(crate) enum Late {
         end_ms: u64,
     },
     /// A finished answer, because it depends on what was decided.
-    Made(Vec<u8>),
+    Ready(Vec<u8>),
     /// A finished answer for an agent other than Claude Code.
     Rendered(Reply),
 }
@@ -54,8 +54,8 @@ impl Late {
     /// left out.
     fn write<'b>(&'b self, buffer: &'b mut [u8; LONGEST]) -> &'b [u8] {
         let (parts, budget_ms, end_ms) = match self {
-            Self::Told { parts, budget_ms, end_ms } => (*parts, *budget_ms, *end_ms),
-            Self::Made(bytes) => return bytes,
+            Self::Template { parts, budget_ms, end_ms } => (*parts, *budget_ms, *end_ms),
+            Self::Ready(bytes) => return bytes,
             Self::Rendered(reply) => return reply.stdout.as_bytes(),
         };
         let mut length = 0;

@@ -1,5 +1,6 @@
 //! Checks the manual: every link works, every page is in the table of contents and asks one question, every command
-//! exists, and every policy, configuration and case in it is taken.
+//! exists, and every policy, configuration and case in it is taken. ARCHITECTURE.md and CONTRIBUTING.md name files and
+//! functions that exist.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -30,6 +31,95 @@ fn manual() -> Vec<PathBuf> {
     pages_below(&root().join("docs"), &mut pages);
     pages.sort();
     pages
+}
+
+fn is_source(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "rs")
+}
+
+/// Every source file by its short path, `cli/src/main.rs`, with its text.
+fn sources() -> Vec<(String, String)> {
+    fn below(folder: &Path, name: &str, into: &mut Vec<(String, String)>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = format!("{name}/{}", path.file_name().unwrap().to_str().unwrap());
+            if path.is_dir() {
+                below(&path, &name, into);
+            } else if is_source(&name) {
+                into.push((name, std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        let path = entry.unwrap().path();
+        let name =
+            path.file_name().unwrap().to_str().unwrap().trim_start_matches("context-graph-").to_owned();
+        below(&path.join("src"), &format!("{name}/src"), &mut found);
+    }
+    found
+}
+
+/// Whether a source file defines this function, type or table.
+fn defines(text: &str, name: &str) -> bool {
+    ["fn", "struct", "enum", "trait", "const", "static"].iter().any(|kind| {
+        let definition = format!("{kind} {name}");
+        text.match_indices(&definition).any(|(at, _)| {
+            let next = text[at + definition.len()..].chars().next();
+            next.is_none_or(|c| !c.is_alphanumeric() && c != '_')
+        })
+    })
+}
+
+#[test]
+fn the_map_of_the_code_names_files_and_functions_that_there_are() {
+    let pages = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
+    let pages = pages.map(|page| std::fs::read_to_string(root().join(page)).unwrap());
+    let sources = sources();
+    let (mut wrong, mut names) = (Vec::new(), 0);
+    for section in pages.iter().flat_map(|page| page.split("\n## ")) {
+        // In the table of a hook's steps, a bare file name is one of the hooks' folder.
+        let base = if section.starts_with("One hook call") { "cli/src/commands/hooks/" } else { "" };
+        let mut file: Option<&str> = None;
+        let mut candidates: Vec<&(String, String)> = Vec::new();
+        let mut parts = section.split('`');
+        let mut before = parts.next().unwrap();
+        while let (Some(code), Some(after)) = (parts.next(), parts.next()) {
+            let is_name = code.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
+            let code = code.trim_start_matches("crates/context-graph-");
+            if code.contains('<') || code.contains("tests/") {
+                file = None;
+            } else if is_source(code) || code.ends_with('/') {
+                let path = if code.contains('/') { format!("/{code}") } else { format!("/{base}{code}") };
+                let fits =
+                    |name: &str| if is_source(code) { name.ends_with(&path) } else { name.contains(&path) };
+                candidates = sources.iter().filter(|(name, _)| fits(&format!("/{name}"))).collect();
+                file = Some(code);
+                if is_source(code) && candidates.is_empty() {
+                    wrong.push(code.to_owned());
+                }
+            } else if let Some(file) = file.filter(|_| is_name && matches!(before, " " | ", ")) {
+                let name = code.rsplit("::").next().unwrap();
+                names += 1;
+                if !candidates.iter().any(|(_, text)| defines(text, name)) {
+                    wrong.push(format!("{file} {code}"));
+                }
+            } else {
+                file = None;
+            }
+            before = after;
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(names > 35, "only {names} names were found");
+}
+
+#[test]
+fn the_glossary_has_at_most_25_words() {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let words = page.split("## Words").nth(1).unwrap().split("Words of one part only").next().unwrap();
+    let rows = words.lines().filter(|line| line.starts_with("| ")).count() - 1;
+    assert!((15..=25).contains(&rows), "{rows} words");
 }
 
 /// The manual and the files beside it.

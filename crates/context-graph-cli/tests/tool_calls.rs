@@ -1,4 +1,4 @@
-//! Tool calls by flags, on the full road, or malformed.
+//! Tool calls by flags, on the full path, or malformed.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -69,7 +69,7 @@ fn the_full_road_loads_the_session_and_answers_with_it_stepped() {
     let flags = |fast: &'static str| ["hooks", "pre-tool", "--session-id", "s", "--tool-name", "Read", fast];
     place.run(&["hooks", "prompt-submit", "--session-id", "s", "--prompt", "tidy the parser"]).succeeded();
     place.run(&["hooks", "session-end", "--session-id", "s"]).succeeded();
-    // The session is only in the store: the fast road does not see it, the full one does.
+    // The session is only in the store: the fast path does not see it, the full one does.
     let full = place.run(&flags("--fast-path=false")).succeeded();
     assert!(full["consciousness_state"].is_object(), "{full}");
     assert!(full["notices"].to_string().contains("is open again"), "{full}");
@@ -93,8 +93,8 @@ fn the_full_road_refuses_what_the_fast_one_refuses() {
     let place = Place::new();
     let call = json!({"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "", "cwd": "",
         "tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "t"});
-    for road in ["--fast-path=true", "--fast-path=false"] {
-        let answer = place.send(&["hooks", "pre-tool", road], call.to_string()).succeeded();
+    for path in ["--fast-path=true", "--fast-path=false"] {
+        let answer = place.send(&["hooks", "pre-tool", path], call.to_string()).succeeded();
         assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");
         assert_eq!(answer["ruling"]["verdict"], "deny", "{answer}");
     }

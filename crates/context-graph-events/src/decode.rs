@@ -187,7 +187,7 @@ fn value(bytes: &[u8]) -> Result<Value, DecodeError> {
     })
 }
 
-/// Reads a JSON value in which no object has a duplicate key, and at most as many values as are left.
+/// Reads a JSON value in which no object has a duplicate key, with a limit on the number of values.
 #[derive(Clone, Copy)]
 struct Strict<'c>(&'c Cell<usize>);
 
@@ -267,7 +267,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
 /// The most fields that are kept in a list, which is searched from its beginning.
 const FEW: usize = 32;
 
-/// Reads an object with few fields, no two of them with the same key, and at most as many values as are left.
+/// Reads an object with few fields and no duplicate key, with a limit on the number of values.
 struct Few<'c>(&'c Cell<usize>);
 
 impl<'de> Visitor<'de> for Few<'_> {

@@ -32,7 +32,8 @@ pub trait FieldType: Sized + Serialize {
 /// The fields of one JSON object, taken out one by one. The rest is unknown to us and is kept.
 #[derive(Debug, Default)]
 pub struct Fields<'a> {
-    /// The fields of an object as most events are, in no order. A list of them is searched faster than a map is made.
+    /// The fields of a small object, in no order. Most events are small, and searching a short list is faster
+    /// than building a map.
     few: Vec<(Cow<'a, str>, Value)>,
     /// The fields of any other object.
     map: Map<String, Value>,

@@ -25,6 +25,8 @@ pub mod rego;
 pub mod reply;
 pub mod rules;
 mod scripts;
+#[cfg(test)]
+mod testing;
 pub mod trust;
 mod wildcard;
 pub mod words;
@@ -142,12 +144,12 @@ impl OnError {
             Self::Ask => Verdict::Ask,
             Self::Deny => Verdict::Deny,
         };
-        Decision::of(verdict, "policy/error", unheard(error), Severity::High)
+        Decision::of(verdict, "policy/error", could_not_decide(error), Severity::High)
     }
 }
 
 /// The message for an error while deciding. The error may quote a file or a tool.
-pub fn unheard(error: &dyn std::error::Error) -> String {
+pub fn could_not_decide(error: &dyn std::error::Error) -> String {
     format!("The guard could not decide: \"{}\".", shown(error))
 }
 

@@ -176,16 +176,7 @@ mod tests {
     use super::*;
     use crate::decision::Severity;
     use crate::legality;
-
-    fn event(name: &str, more: Value) -> Event {
-        let mut map =
-            json!({"hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": "/p"})
-                .as_object()
-                .cloned()
-                .unwrap();
-        map.extend(more.as_object().cloned().unwrap());
-        Event::from_object(map).unwrap()
-    }
+    use crate::testing::event;
 
     fn said(event: &Event, decision: &Decision) -> Value {
         let settled = legality::settle(event, decision.clone());

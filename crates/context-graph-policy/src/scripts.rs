@@ -40,7 +40,7 @@ pub(crate) fn decide(
     let mut decision = Decision::none();
     let mut read: Vec<String> = Vec::new();
     let mut scripts = effects.scripts.clone();
-    // What they run in turn, and what that runs.
+    // First these scripts, then those that they run, and so on.
     for _ in 0..MAX_DEPTH {
         let there = scripts.iter().filter_map(|script| Some((script, text_of(ctx, &script.path)?)));
         let mut further = Vec::new();
@@ -115,7 +115,7 @@ fn written<'i>(tool: &str, input: &'i Value) -> Vec<(&'i str, &'i str)> {
     texts.map(|text| (path, text)).collect()
 }
 
-/// What counts of the effects of a file.
+/// The decision about the effects of a file, as far as they count.
 fn judged(
     guards: &Guards,
     ctx: &Context<'_>,

@@ -1,4 +1,4 @@
-//! Passwords by their place on a command line: what `commands.toml` says of programs.
+//! Passwords by their position on a command line, as `commands.toml` describes it for each program.
 
 use super::bytes::{NAME, QUOTE, is, is_at};
 use super::kind::Kind;
@@ -196,7 +196,7 @@ fn value_of(
     }
 }
 
-/// The words from here to the end of the command. In a list of strings a comma parts them.
+/// The words from here to the end of the command. In a list of strings, commas separate them.
 fn words(bytes: &[u8], mut at: usize, listed: bool) -> Vec<(usize, usize)> {
     let mut words = Vec::new();
     while let Some(&byte) = bytes.get(at) {

@@ -108,7 +108,7 @@ pub(super) struct Scan<'t> {
     /// A name that was itself a value; its value may follow as a value too.
     pub item: Option<(Named, usize)>,
     hits: Vec<Hit>,
-    /// What a command line will give as its password, the next one last.
+    /// Passwords that the current command line will contain, the next one last.
     ahead: Vec<Hit>,
     key: &'t [u8; 32],
     memory: &'t Memory,
@@ -174,7 +174,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Remembers passwords of the command that begins here. One that was said before it, into its pipe, is stored at once.
+    /// Remembers passwords of the command that begins here. One that was piped into it is stored at once.
     fn expect(&mut self, passwords: Vec<Hit>) {
         if passwords.is_empty() {
             return;

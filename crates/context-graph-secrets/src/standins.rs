@@ -40,8 +40,8 @@ fn stands_apart(value: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// Whether it mostly counts up or repeats, as in `abc123abc123` or `aaaa`. A long value that counts up is no placeholder:
-/// people who try whether tokens are taken out type such ones.
+/// Whether it mostly counts up or repeats, as in `abc123abc123` or `aaaa`. A long value that counts up is not
+/// treated as a placeholder: people type such values to test whether tokens are redacted.
 fn counted(value: &[u8]) -> bool {
     let mostly = |steps: &[u8]| {
         let steps = value.windows(2).filter(|pair| steps.contains(&pair[1].wrapping_sub(pair[0]))).count();

@@ -18,7 +18,7 @@ pub(crate) struct Refused<'a> {
     pub(crate) machine: i64,
     pub(crate) session_id: &'a str,
     pub(crate) why: &'a str,
-    /// Where it says that it leads.
+    /// The head that it claims to lead to.
     pub(crate) head: (u64, &'a [u8]),
     /// How many records are here.
     pub(crate) has: u64,
@@ -84,7 +84,8 @@ pub fn forget_by_id(
             }
             connection.execute("DELETE FROM sessions WHERE number = $1", given![copy.number])?;
         }
-        // What was in it goes; that it was refused stays, or forgetting would remove the trace of an attack.
+        // The content is removed, but not the fact of the refusal: otherwise forgetting would remove the
+        // trace of an attack.
         let emptied = "UPDATE refused SET content = NULL WHERE machine = $1 AND session_id = $2";
         connection.execute(emptied, given![machine, session_id])?;
         connection.execute(

@@ -1,5 +1,5 @@
-//! What admins change about members over HTTP. Each change is on record with who made it, and so is each try of somebody
-//! who may not.
+//! Changes to members that admins make over HTTP. Each change is recorded with who made it, and so is each
+//! attempt of a member who is not an admin.
 
 use crate::db::{Connection, DbError, Pool, Result, Row};
 use crate::given;
@@ -58,7 +58,7 @@ pub fn is_name(name: &str) -> bool {
     !name.trim().is_empty() && name.len() <= 100 && !name.chars().any(char::is_control) && !is_number
 }
 
-/// Makes a change, and returns what is to be shown once: an invitation.
+/// Makes a change. Returns an invitation, which is shown only once.
 pub(crate) fn change(
     pool: &Pool,
     guest: &Principal,
@@ -152,7 +152,7 @@ fn note(
     connection.execute(sql, row).map(drop)
 }
 
-/// Puts a try on record of somebody who may not: one row for each member and kind.
+/// Records an attempt of a member who is not an admin: one row for each member and kind.
 pub(crate) fn note_try(pool: &Pool, guest: &Principal, what: &str, now_ms: i64) -> Result<()> {
     pool.with(|connection| {
         let again =
@@ -164,7 +164,7 @@ pub(crate) fn note_try(pool: &Pool, guest: &Principal, what: &str, now_ms: i64) 
     })
 }
 
-/// The newest changes and tries: when, who, what, about whom.
+/// The newest changes and attempts: when, who, what, about whom.
 pub(crate) fn newest(connection: &mut dyn Connection, tenant: i64, most: u64) -> Result<Vec<Row>> {
     connection.query(
         "SELECT c.at_ms, m.name, c.what, c.whom, c.is_done FROM changes c

@@ -6,7 +6,7 @@ use crate::{given, keys, words};
 /// The version of the tables.
 pub const FORMAT: i64 = 4;
 const SCHEMA: &str = include_str!("schema.sql");
-/// What leads from each version to the next, beginning with the first.
+/// The migrations from each version to the next, beginning with the first.
 const UPGRADES: [&str; 3] = [
     "ALTER TABLE tenants ADD COLUMN policy_key BYTEA;
     CREATE TABLE policies (tenant BIGINT NOT NULL, number BIGINT NOT NULL, etag TEXT NOT NULL, content BYTEA NOT NULL,
@@ -32,7 +32,7 @@ const UPGRADES: [&str; 3] = [
     CREATE TABLE turned_away (at_ms BIGINT NOT NULL, source TEXT NOT NULL, kind TEXT NOT NULL, number BIGINT NOT NULL,
         PRIMARY KEY (at_ms, source, kind));",
 ];
-/// Since this version words are searched by what they are today.
+/// The version since which the search index has its current form.
 const WORDS: i64 = 4;
 
 /// What was there before.

@@ -1,9 +1,9 @@
-//! What a search looks at first: for each stretch of records, what the words of their texts are made of. PostgreSQL finds
-//! the stretches that have all parts of a text by an index. Their records are read then, so a stretch that is named for
-//! nothing costs time and no wrong answer.
+//! The search index: for each stretch of records, the parts of the words in their texts. PostgreSQL uses it
+//! to find the stretches that have all parts of a text. Their records are then read, so a stretch that does
+//! not contain the text costs time but is never a wrong answer.
 //!
-//! A word's parts are its sequences of three and of five letters or digits. Three are everywhere in a long stretch, above
-//! all of digits, so they are asked for only of words that are shorter than five.
+//! The parts of a word are its sequences of three and of five letters or digits. A long stretch has nearly
+//! all sequences of three, above all of digits, so these are only used for words shorter than five.
 
 use std::collections::HashSet;
 
@@ -15,10 +15,10 @@ use crate::db::{Connection, DbError, Result, Value};
 use crate::given;
 use crate::wire::FULL_PUSH;
 
-/// A stretch with so many parts ends. One record may have more, up to `MOST`.
+/// A stretch ends when it has this many parts. One record may have more, up to `MOST`.
 const MANY: usize = 30_000;
 const MOST: usize = 120_000;
-/// Instead of the parts of a record that has more: it may have any text.
+/// Stored instead of the parts if a record has more: it may contain any text.
 pub(crate) const ANY: i32 = -1;
 
 /// The parts of words, each as a number.
@@ -28,12 +28,12 @@ struct Parts {
     numbers: HashSet<i32>,
 }
 
-/// The number of three letters, which no others have.
+/// The number of a sequence of three, unique to it.
 fn of_three([a, b, c]: [u8; 3]) -> i32 {
     i32::from_be_bytes([0, a, b, c])
 }
 
-/// The number of five letters. Several share one, and none has that of three letters.
+/// The number of a sequence of five. Several share one, but none shares it with a sequence of three.
 fn of_five(letters: [u8; 5]) -> i32 {
     let five = letters.iter().fold(0_u64, |all, letter| all << 8 | u64::from(*letter));
     // The upper bits of a product depend on all bits of the factor.
@@ -47,7 +47,7 @@ fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
-/// The parts that texts must have that contain this one; none if its words are too short.
+/// The parts that a text must have to contain this one; empty if its words are too short.
 pub(crate) fn of_needle(lower: &str) -> Vec<i32> {
     let mut numbers = HashSet::new();
     for word in lower.as_bytes().split(|byte| !is_of_word(*byte)) {
@@ -139,7 +139,7 @@ impl Stretch {
     }
 }
 
-/// Stores what the words of these records are made of.
+/// Stores the parts of the words in these records.
 pub(crate) fn learn<'a>(
     connection: &mut dyn Connection,
     whose: &Whose,
@@ -161,7 +161,7 @@ const AT_ONCE: i64 = 200;
 /// Blocks that are read at a time.
 const BLOCKS: i64 = 64;
 
-/// The same for all records that are there.
+/// The same for all stored records.
 pub(crate) fn learn_all(connection: &mut dyn Connection) -> Result<()> {
     let mut last = i64::MIN;
     loop {

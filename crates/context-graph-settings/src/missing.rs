@@ -14,7 +14,7 @@ const LOOK: &str = "command -v context-graph >/dev/null 2>&1 || ";
 const RUN: &str = "; exec ";
 
 /// The message for a person without the program. It must not contain a quote or a backslash.
-const TOLD: &str = "This repository guards and records tool calls with context-graph, and there is no program of that name \
+const INSTALL_MESSAGE: &str = "This repository guards and records tool calls with context-graph, and there is no program of that name \
                     on the PATH. Work goes on without it. To install it: https://github.com/context-graph/context-graph";
 const REFUSED: &str = "This repository requires context-graph, and there is no program of that name on the PATH: tool calls \
                        are blocked until it is installed: https://github.com/context-graph/context-graph";
@@ -30,8 +30,8 @@ pub enum Missing {
 
 impl Missing {
     /// The reply to a session's start if the program is missing: JSON without a single quote.
-    pub fn told() -> String {
-        format!("{{\"systemMessage\":\"{TOLD}\"}}")
+    pub fn install_reply() -> String {
+        format!("{{\"systemMessage\":\"{INSTALL_MESSAGE}\"}}")
     }
 
     /// The shell line for an event.
@@ -43,7 +43,7 @@ impl Missing {
     fn otherwise(self, event: EventName) -> String {
         match (self, event) {
             (Self::GoOn, EventName::SessionStart) => {
-                format!("{{ echo '{}'; exit 0; }}", Self::told())
+                format!("{{ echo '{}'; exit 0; }}", Self::install_reply())
             }
             (Self::Block, EventName::PreToolUse) => format!("{{ echo '{REFUSED}' >&2; exit 2; }}"),
             _ => "exit 0".to_owned(),

@@ -30,11 +30,11 @@ pub struct UserFolder {
     objections: Option<Objections>,
 }
 
-/// When state that this user's secret did not seal is left where it is.
+/// Reasons to leave state where it is although this user's secret did not seal it.
 #[derive(Debug, Clone, Copy)]
 pub struct Objections {
-    /// The folder of the account itself. Whoever sets another home for a process must not make it move the
-    /// account's state away.
+    /// The folder of the account itself. Somebody who sets another home for a process must not make it move
+    /// the account's state away.
     pub account: fn() -> Option<PathBuf>,
     /// Whether this process may move such state away.
     pub may_move: fn() -> bool,

@@ -53,7 +53,7 @@ pub(crate) fn run(command: &ConsciousnessCommands, environment: &Environment) ->
     }
 }
 
-/// One line about the session that `status` and `session status` tell of, too.
+/// One line about the session. `status` and `session status` show the same session.
 fn brief(args: &WhichArgs, environment: &Environment) -> CommandResult {
     let Some((shelf, id)) = look_up(&args.scope, args.session_id.as_deref(), environment)? else {
         return Ok(());

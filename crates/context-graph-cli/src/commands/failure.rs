@@ -13,8 +13,8 @@ use crate::{Environment, ExitStatus, terminal};
 /// The result of a command.
 pub(crate) type CommandResult = Result<(), Failure>;
 
-/// Refuses to do something for an agent that only the user may do. The guard does not see it if the agent
-/// uses a copy of this program or a script.
+/// Refuses a command that only the user may run, if an agent runs it. The guard does not notice that if the
+/// agent uses a copy of this program or a script.
 pub(crate) fn refuse_to_agents(what: &str) -> CommandResult {
     if !Environment::is_run_by_an_agent() {
         return Ok(());
@@ -40,7 +40,7 @@ impl Failure {
     }
 
     /// A failure that has already been reported.
-    pub(crate) fn said(code: ErrorCode) -> Self {
+    pub(crate) fn already_reported(code: ErrorCode) -> Self {
         Self::new(code, "").answered()
     }
 
@@ -63,7 +63,7 @@ impl Failure {
         self.code
     }
 
-    /// The same, when something was named: then it is a failure that it does not exist.
+    /// The same for something that the user named: then it is a failure that it does not exist.
     #[must_use]
     pub(crate) fn of_what_was_named(self) -> Self {
         Self { nothing_there: false, ..self }

@@ -98,10 +98,10 @@ pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult
             "other_projects": tally.elsewhere, "forgotten": tally.forgotten, "empty": tally.empty, "lines_refused": tally.refused}),
         );
     }
-    table::print_lines(told(&tally))
+    table::print_lines(lines(&tally))
 }
 
-fn told(tally: &Tally) -> Vec<String> {
+fn lines(tally: &Tally) -> Vec<String> {
     let sessions = |count: usize| counted(count, "session", "sessions");
     let mut lines = vec![format!(
         "imported {}, {}",

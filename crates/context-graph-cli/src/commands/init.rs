@@ -307,7 +307,7 @@ fn proceed(
         }
     } else if !args.json {
         let shows_all = args.diff || args.dry_run;
-        // Whoever is asked can press `d` instead.
+        // A user who is asked can press `d` instead.
         let more = if shows_all || terminal::is_asked() { "" } else { " (--diff shows every line)" };
         let title = format!("changes to {}{more}:", file.path().display());
         let changes = changes::lines(find, before, edited);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::doctor::standing::{self, Part};
+use super::doctor::parts::{self, Part};
 use super::failure::{CommandResult, Failure};
 use super::hooks::error::ErrorCode;
 use crate::{Environment, table};
@@ -34,10 +34,10 @@ pub(crate) struct SelfCheckArgs {
 }
 
 pub(crate) fn run(args: &SelfCheckArgs, environment: &Environment) -> CommandResult {
-    let parts = standing::parts(environment.in_project(args.dir.as_deref()));
+    let parts = parts::parts(environment.in_project(args.dir.as_deref()));
     let ok = parts.iter().all(|part| part.ok);
     if args.json {
-        table::print_json(&json!({"ok": ok, "version": standing::OWN, "parts": parts}))?;
+        table::print_json(&json!({"ok": ok, "version": parts::OWN, "parts": parts}))?;
     } else {
         let is_whole = parts.iter().all(|part| part.name != "client" || part.version.is_some());
         let ending = match (ok, is_whole) {
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SelfCheckArgs, environment: &Environment) -> CommandRes
         };
         table::print_lines(parts.iter().flat_map(lines).chain([String::new(), ending.to_owned()]))?;
     }
-    if ok { Ok(()) } else { Err(Failure::said(ErrorCode::Validation)) }
+    if ok { Ok(()) } else { Err(Failure::already_reported(ErrorCode::Validation)) }
 }
 
 fn lines(part: &Part) -> Vec<String> {

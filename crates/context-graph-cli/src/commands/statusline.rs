@@ -23,7 +23,7 @@ const BUDGET: Duration = Duration::from_millis(300);
 /// Reads the client's input and prints a line. If anything fails, the line is empty, so that it does not
 /// disturb.
 pub(crate) fn run(environment: &Environment) -> ExitStatus {
-    watchdog::arm(BUDGET, Late::Made(b"\n".to_vec()));
+    watchdog::arm(BUDGET, Late::Ready(b"\n".to_vec()));
     let said =
         input::read_stdin(Some(true), |_, _| ()).ok().flatten().and_then(|bytes| decode::object(&bytes).ok());
     let line = said.map(|said| line(&said, environment)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the user reads and writes with. No hook asks.
+//! The user's colours, pager and editor. Hooks do not use this.
 #![expect(clippy::disallowed_methods, reason = "a part of the place that reads the environment")]
 
 use std::process::Command;

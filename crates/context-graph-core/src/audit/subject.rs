@@ -3,9 +3,7 @@
 use context_graph_events::Event;
 use serde_json::Value;
 
-use crate::session::{
-    ActionFailure, Dream, EventsLost, changed_identity, dream_of, title_given, waiting_texts,
-};
+use crate::session::{ActionFailure, EventsLost, changed_identity, dream_of, title_given, waiting_texts};
 
 /// The longest line, in characters.
 const MAX: usize = 160;
@@ -111,11 +109,7 @@ fn own_entry(event: &Event) -> Option<String> {
     let changed = || changed_identity(event).map(|fields| fields.join(", "));
     let title = || title_given(event).map(|title| first_line(&title));
     let waits = || waiting_texts(event).map(|texts| first_line(&texts.join(" / ")));
-    lost.or_else(changed).or_else(waits).or_else(title).or_else(|| dream_of(event).map(told))
-}
-
-fn told(dream: Dream) -> String {
-    format!("{} at {:.2}", dream.cause.words(), dream.ic)
+    lost.or_else(changed).or_else(waits).or_else(title).or_else(|| dream_of(event).map(|dream| dream.words()))
 }
 
 /// The first line that is not empty, cut to size.

@@ -33,7 +33,7 @@ pub enum NoteKind {
     /// The session dreamt.
     Dream,
     /// What the session would tell its model at this moment.
-    Told,
+    Injected,
 }
 
 /// A note about one moment.
@@ -83,8 +83,8 @@ impl Curve {
             let kept = counted(dream.kept, "vector", "vectors");
             note(NoteKind::Dream, format!("dream: kept {kept}, dropped {}", dream.dropped));
         }
-        if let Some(told) = told(session, event, report) {
-            note(NoteKind::Told, told);
+        if let Some(text) = injection(session, event, report) {
+            note(NoteKind::Injected, text);
         }
         (self.low, self.was_looping) = (low, looping.is_some());
     }
@@ -138,7 +138,7 @@ fn fall(session: &Session, report: &StepReport) -> String {
 
 /// What the session would tell the model at this moment with default settings. These words are not in the
 /// record; they are computed from it.
-fn told(session: &Session, event: &Event, report: &StepReport) -> Option<String> {
+fn injection(session: &Session, event: &Event, report: &StepReport) -> Option<String> {
     match event {
         Event::SessionStart(start) => match start.source {
             SessionSource::Compact => session.tell_digest(DIGEST_MAX, ""),

@@ -59,6 +59,13 @@ pub struct Dream {
     pub dropped: u32,
 }
 
+impl Dream {
+    /// The dream in a few words, without the number of vectors; `consciousness` shows that.
+    pub fn words(&self) -> String {
+        format!("{} at {:.2}", self.cause.words(), self.ic)
+    }
+}
+
 impl Session {
     /// Dreams if a crisis (not too soon after the last dream) or the end requires it.
     pub(super) fn dream_if_due(&mut self, at_ms: i64, ends: bool) -> Option<Dream> {

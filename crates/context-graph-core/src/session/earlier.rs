@@ -30,7 +30,7 @@ struct EarlierState {
     link_origin: Option<LinkOrigin>,
     previous_purpose: Option<[f32; KURAMOTO_N]>,
     counters: Counters,
-    /// The expected continuity.
+    /// The forecast of continuity.
     _forecaster: (f32, f32),
     work: EarlierWork,
     continuity: Continuity,

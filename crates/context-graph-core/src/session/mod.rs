@@ -156,7 +156,7 @@ impl Session {
         }
     }
 
-    /// Whether this event was taken in before: another agent may run two registrations of ours.
+    /// Whether this event was applied before: another agent may run two registrations of ours.
     pub fn has_seen(&self, event: &Event, at_ms: i64) -> bool {
         self.state.pending.has_seen(event, at_ms, &self.state.counters)
     }

@@ -162,7 +162,7 @@ impl Session {
         }
     }
 
-    /// Takes over the title that the client gave. An empty one takes it back.
+    /// Sets the title that the client gave. An empty one removes it.
     fn entitle(&mut self, event: &Event) {
         if let Some(title) = title_given(event) {
             self.state.title = shortened(&title, MAX_TITLE);

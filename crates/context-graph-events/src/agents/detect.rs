@@ -86,7 +86,8 @@ fn named(object: &Map<String, Value>, name: &str, around: Surroundings<'_>) -> O
     is_droid.then_some(Agent::Droid)
 }
 
-/// The sender of a payload that does not name its event so. Envelopes have their own field for it.
+/// The sender of a payload that names its event in another way, or not at all. Envelopes have their own field
+/// for it.
 fn unnamed(object: &Map<String, Value>) -> Option<Caller> {
     let has = |key: &str| object.contains_key(key);
     if has("hook_type") {

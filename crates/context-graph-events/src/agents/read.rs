@@ -97,6 +97,16 @@ fn rename(object: &mut Map<String, Value>, fields: &[(&str, &str)]) {
     }
 }
 
+/// Replaces fields that hold an object as JSON text by the object itself.
+pub(super) fn read_texts(object: &mut Map<String, Value>, keys: [&str; 2]) {
+    for key in keys {
+        let text = object.get(key).and_then(Value::as_str);
+        if let Some(inner) = text.and_then(|text| crate::decode::object(text.as_bytes()).ok()) {
+            object.insert(key.to_owned(), inner.into());
+        }
+    }
+}
+
 /// Fills in a field that is absent or `null`.
 fn fill(object: &mut Map<String, Value>, key: &str, value: impl FnOnce() -> Value) {
     if object.get(key).is_none_or(Value::is_null) {

@@ -15,7 +15,7 @@ use crate::reply::{ReplyBody, Verb};
 pub struct Reply {
     /// For the agent.
     pub stdout: String,
-    /// For the agent, where it refuses; else for people.
+    /// For the agent if it refuses, else for people.
     pub stderr: String,
     /// The exit code.
     pub exit: u8,
@@ -23,7 +23,7 @@ pub struct Reply {
 
 /// What a reply says.
 #[derive(Debug, Default)]
-pub(crate) struct Said<'a> {
+pub(crate) struct ReplyContent<'a> {
     /// The verdict, if the reply has one.
     pub(crate) verb: Option<Verb>,
     /// The reason; never empty in a refusal.
@@ -43,7 +43,7 @@ const CHANGED: &str = "may only run with other input, which this agent cannot be
 /// The reason if the agent cannot ask the user.
 const CONSENT: &str = "needs your consent";
 
-impl Said<'_> {
+impl ReplyContent<'_> {
     /// Whether it is a refusal.
     pub(crate) fn refuses(&self) -> bool {
         matches!(self.verb, Some(Verb::Halt | Verb::Deny | Verb::Block))
@@ -106,10 +106,10 @@ impl Said<'_> {
 }
 
 /// The reply of agents that use Claude Code's format.
-pub(super) fn like_claude(said: &Said<'_>, caller: &Caller) -> Reply {
+pub(super) fn like_claude(content: &ReplyContent<'_>, caller: &Caller) -> Reply {
     let Some(event) = caller.event else { return Reply::default() };
-    let object = said.claude_shaped(event);
-    if said.refuses() { said.refusal(object) } else { Said::success(object) }
+    let object = content.claude_shaped(event);
+    if content.refuses() { content.refusal(object) } else { ReplyContent::success(object) }
 }
 
 fn written(object: Value) -> String {
@@ -121,29 +121,29 @@ fn written(object: Value) -> String {
 
 /// Renders for a caller's event; for an unknown caller, a reply that every client understands.
 pub(super) fn render(caller: &Caller, body: &ReplyBody) -> Reply {
-    let mut said = said(caller, body);
+    let mut content = content_of(caller, body);
     match (caller.agent.and_then(super::Agent::sheet), caller.event) {
         (Some(sheet), Some(event)) => {
-            fit(&mut said, caller.verbs(), event);
-            if event == EventName::Stop && said.refuses() {
+            fit(&mut content, caller.verbs(), event);
+            if event == EventName::Stop && content.refuses() {
                 // It may come back as a prompt.
-                said.reason = format!("{OWN_WORDS}{}", said.reason);
+                content.reason = format!("{OWN_WORDS}{}", content.reason);
             }
-            (sheet.render)(&said, caller)
+            (sheet.render)(&content, caller)
         }
         // An unknown event gets no answer, unless it could not be read.
-        _ if !said.refuses() && said.verb != Some(Verb::Ask) => Reply::default(),
+        _ if !content.refuses() && content.verb != Some(Verb::Ask) => Reply::default(),
         _ => {
-            fit(&mut said, &[Verb::Deny], EventName::PreToolUse);
-            universal(&said)
+            fit(&mut content, &[Verb::Deny], EventName::PreToolUse);
+            universal(&content)
         }
     }
 }
 
-/// What refuses in every client.
-fn universal(said: &Said<'_>) -> Reply {
-    let reason = &said.reason;
-    said.refusal(json!({
+/// A refusal that every client understands.
+fn universal(content: &ReplyContent<'_>) -> Reply {
+    let reason = &content.reason;
+    content.refusal(json!({
         "decision": "block",
         "reason": reason,
         "permission": "deny",
@@ -160,41 +160,44 @@ fn universal(said: &Said<'_>) -> Reply {
 }
 
 /// Removes everything that the agent does not honour.
-fn fit(said: &mut Said<'_>, verbs: &[Verb], event: EventName) {
+fn fit(content: &mut ReplyContent<'_>, verbs: &[Verb], event: EventName) {
     let is_call = matches!(event, EventName::PreToolUse | EventName::PermissionRequest);
-    if said.verb == Some(Verb::Ask) && !verbs.contains(&Verb::Ask) {
-        said.verb = Some(Verb::Deny);
-        said.reason = format!("{CONSENT}: {}", said.reason);
+    if content.verb == Some(Verb::Ask) && !verbs.contains(&Verb::Ask) {
+        content.verb = Some(Verb::Deny);
+        content.reason = format!("{CONSENT}: {}", content.reason);
     }
-    if said.input.is_some() && !verbs.contains(&Verb::Modify) {
-        said.input = None;
+    if content.input.is_some() && !verbs.contains(&Verb::Modify) {
+        content.input = None;
         // Running the call with its original input is what the policy wanted to prevent.
         if is_call {
-            said.verb = Some(Verb::Deny);
-            CHANGED.clone_into(&mut said.reason);
+            content.verb = Some(Verb::Deny);
+            CHANGED.clone_into(&mut content.reason);
         }
     }
     let refusing = [Verb::Deny, Verb::Block, Verb::Halt];
-    if said.refuses() {
-        said.verb = refusing.into_iter().find(|verb| verbs.contains(verb));
-        said.input = None;
-        if said.reason.trim().is_empty() {
-            NO_REASON.clone_into(&mut said.reason);
+    if content.refuses() {
+        content.verb = refusing.into_iter().find(|verb| verbs.contains(verb));
+        content.input = None;
+        if content.reason.trim().is_empty() {
+            NO_REASON.clone_into(&mut content.reason);
         }
-    } else if said.verb.is_some_and(|verb| !verbs.contains(&verb)) {
-        said.verb = None;
+    } else if content.verb.is_some_and(|verb| !verbs.contains(&verb)) {
+        content.verb = None;
     }
     if !verbs.contains(&Verb::AddContext) {
-        said.context = None;
+        content.context = None;
     }
 }
 
 /// What a reply for Claude Code says.
-fn said<'a>(caller: &Caller, body: &'a ReplyBody) -> Said<'a> {
+fn content_of<'a>(caller: &Caller, body: &'a ReplyBody) -> ReplyContent<'a> {
     let fields = match body {
         ReplyBody::Fields(fields) => fields,
         ReplyBody::PlainText(text) => {
-            return Said { context: Some(text.as_str()).filter(|text| !text.is_empty()), ..Said::default() };
+            return ReplyContent {
+                context: Some(text.as_str()).filter(|text| !text.is_empty()),
+                ..ReplyContent::default()
+            };
         }
     };
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
@@ -223,7 +226,7 @@ fn said<'a>(caller: &Caller, body: &'a ReplyBody) -> Said<'a> {
         }
         input
     });
-    Said {
+    ReplyContent {
         verb,
         reason: reason.unwrap_or_default().to_owned(),
         context: own("additionalContext"),

@@ -81,19 +81,10 @@ pub(super) fn alternatives(matcher: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
-
-    fn event(name: &str, more: Value) -> Event {
-        let mut map =
-            json!({"hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": "/p"})
-                .as_object()
-                .cloned()
-                .unwrap();
-        map.extend(more.as_object().cloned().unwrap());
-        Event::from_object(map).unwrap()
-    }
+    use crate::testing::event;
 
     fn action(event: &str, matcher: Option<&str>) -> Action {
         let (name, command) = ("a".to_owned(), "true".to_owned());

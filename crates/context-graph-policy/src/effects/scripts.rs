@@ -142,8 +142,8 @@ pub(crate) fn of_script<'a>(
     shell.out
 }
 
-/// A line of a workflow in which all secrets at once are what the environment would be in a shell. One secret is what
-/// steps are given every day.
+/// A line of a workflow. All secrets at once are treated as the whole environment of a shell; a single secret
+/// is ordinary.
 fn with_all_secrets(line: &str) -> Cow<'_, str> {
     let Some(at) = line.to_ascii_lowercase().find("tojson(secrets)") else { return line.into() };
     let (Some(from), Some(to)) = (line[..at].rfind("${{"), line[at..].find("}}")) else { return line.into() };

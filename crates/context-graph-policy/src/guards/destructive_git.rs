@@ -106,7 +106,7 @@ fn needs_no_force(call: &Invocation<'_>) -> bool {
     })
 }
 
-/// Whether git works on a temporary checkout: below a temporary folder, not in the project and not around it.
+/// Whether git works on a temporary checkout: below a temporary folder, neither in the project nor around it.
 pub(super) fn is_put_aside(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let sub = call.word(0);
     if !matches!(

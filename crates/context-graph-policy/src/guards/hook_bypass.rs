@@ -75,7 +75,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 quoted!("`{}` would change a git hook (`{}`).", effect.by, shown),
             );
         } else if effect.by == "Write" && is_new(case, effect) && !shown.contains("/.git/") {
-            // A new hook takes the place of none.
+            // A new hook replaces none.
         } else if any(&["./.husky/*"])
             || effect.access != Access::Write
                 && any(&["./.husky", "./.pre-commit-config.yaml", "./lefthook.yml"])

@@ -30,7 +30,7 @@ pub(super) fn changes_what_is_listed(case: &Case<'_>) -> bool {
     })
 }
 
-/// A list of files: where it begins, and which of the files there it names.
+/// A list of files: where it starts, and which files there it contains.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 struct List {
@@ -38,13 +38,13 @@ struct List {
     starts: Vec<String>,
     /// Everything below is listed too.
     deep: bool,
-    /// Hidden files are passed over.
+    /// Hidden files are skipped.
     no_hidden: bool,
-    /// Files that git ignores are passed over.
+    /// Files that git ignores are skipped.
     no_ignored: bool,
-    /// Only files that git keeps.
+    /// Only files that git tracks.
     only_tracked: bool,
-    /// Patterns of names: one of them must fit, none of them may.
+    /// Patterns of names: one of the first must match, none of the second.
     only: Vec<String>,
     without: Vec<String>,
     /// What a file must contain.
@@ -119,7 +119,7 @@ impl List {
         Some(list)
     }
 
-    /// Takes what is looked for out of the operands.
+    /// Takes the searched text out of the operands.
     fn take_word(&mut self, call: &Invocation<'_>, operands: &mut Vec<&Text>) {
         let given = call.value("-e").map(ToString::to_string);
         let first = (given.is_none() && !call.has("-f") && !operands.is_empty()).then(|| operands.remove(0));
@@ -146,7 +146,8 @@ impl List {
     }
 }
 
-/// Whether a settings file contains what is looked for. Our records contain every command that was run, this one too.
+/// Whether a settings file contains the searched text. Our records contain every command that was run,
+/// including this one.
 fn contains(case: &Case<'_>, ours: &Ours, word: &str) -> bool {
     let content = case.ctx.fs.content(&ours.path, MAX_CONTENT);
     content.is_none_or(|content| {
@@ -155,7 +156,7 @@ fn contains(case: &Case<'_>, ours: &Ours, word: &str) -> bool {
     })
 }
 
-/// Whether a path fits a pattern name by name, or is below what fits. Patterns pass over hidden names.
+/// Whether a path matches a pattern name by name, or is below a match. Patterns skip hidden names.
 fn fits(pattern: &str, path: &str, deep: bool) -> bool {
     let (patterns, names) = (pattern.trim_end_matches('/').split('/'), path.split('/'));
     let (wanted, there) = (patterns.clone().count(), names.clone().count());

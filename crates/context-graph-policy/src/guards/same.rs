@@ -9,8 +9,8 @@ use crate::programs::Known;
 /// Options that change what a program prints and nothing else.
 const ONLY_PRINT: [&str; 3] = ["--quiet", "--verbose", "--progress"];
 
-/// Whether the command of a call does what another command would do in its place. Where anything about one of them is
-/// not known, they are not the same.
+/// Whether the command of a call does the same as another command in its place. If anything about either is
+/// unknown, it does not.
 pub(super) fn does_the_same(case: &Case<'_>, command: &str) -> bool {
     if case.command.is_empty() {
         return false;
@@ -62,7 +62,7 @@ fn is_same_path(one: &PathEffect, other: &PathEffect) -> bool {
 /// Options by their full names, and operands.
 type Read = (Vec<(String, Vec<String>)>, Vec<String>, Option<usize>);
 
-/// What a program is given: the same for every spelling and order of options, and every way to write a path.
+/// What a program is given: equal for every spelling and order of options, and every way to write a path.
 fn read(run: &Run, effects: &Effects, known: Known<'_>) -> Option<Read> {
     let call = known.read(run);
     // What is not described, or runs another command, is compared word by word.

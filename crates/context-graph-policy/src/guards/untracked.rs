@@ -126,7 +126,7 @@ fn index(case: &Case<'_>) -> Option<Vec<u8>> {
     case.ctx.fs.content(&file, MAX_INDEX).filter(|index| index.get(4..8) != Some(&[0, 0, 0, 4]))
 }
 
-/// Whether git keeps this file of the project.
+/// Whether git tracks this file of the project.
 pub(super) fn is_tracked(case: &Case<'_>, path: &str) -> bool {
     let below = path.strip_prefix(case.ctx.project.trim_end_matches('/')).map(|name| name.trim_matches('/'));
     let Some((name, index)) = below.zip(index(case)) else { return false };
@@ -136,8 +136,8 @@ pub(super) fn is_tracked(case: &Case<'_>, path: &str) -> bool {
 /// Where an entry of the index has the file's size, counted back from its name.
 const SIZE_BEFORE_NAME: usize = 26;
 
-/// Settings that git would set back: those of this user, which are staged at most, and those whose size is not the
-/// one that git knows.
+/// Settings that git would revert: local ones, which are at most staged, and those whose size differs from
+/// the one in the index.
 fn changed(case: &Case<'_>) -> Option<Ours> {
     let index = index(case)?;
     own::settings().find_map(|name| {

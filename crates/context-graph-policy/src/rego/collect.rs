@@ -17,7 +17,7 @@ const REASON: usize = 2_000;
 const CONTEXT: usize = 8_000;
 
 /// What one package decided with one verb.
-pub(super) struct Said {
+pub(super) struct SetValue {
     pub(super) file: String,
     pub(super) verb: &'static str,
     pub(super) value: Value,
@@ -32,17 +32,17 @@ struct Change {
 }
 
 /// Joins all decisions.
-pub(super) fn collect(said: Vec<Said>, input: &Input) -> (Decision, Vec<RegoError>) {
+pub(super) fn collect(sets: Vec<SetValue>, input: &Input) -> (Decision, Vec<RegoError>) {
     let mut decision = Decision::none();
     let mut errors = Vec::new();
     let mut changes = Vec::new();
-    for said in said {
-        for item in items(&said.value) {
-            match one(&said, item, &mut changes) {
+    for set in sets {
+        for item in items(&set.value) {
+            match one(&set, item, &mut changes) {
                 Ok(found) => decision = decision.join(found),
                 Err(what) => {
-                    let verb = said.verb.to_owned();
-                    errors.push(RegoError::new(&said.file, None, RegoErrorKind::Shape { verb, what }));
+                    let verb = set.verb.to_owned();
+                    errors.push(RegoError::new(&set.file, None, RegoErrorKind::Shape { verb, what }));
                 }
             }
         }
@@ -58,13 +58,13 @@ fn items(value: &Value) -> Vec<&Value> {
     }
 }
 
-fn one(said: &Said, item: &Value, changes: &mut Vec<Change>) -> Result<Decision, String> {
-    let default_rule = stem(&said.file);
+fn one(set: &SetValue, item: &Value, changes: &mut Vec<Change>) -> Result<Decision, String> {
+    let default_rule = stem(&set.file);
     let empty = Map::new();
     let (fields, text) = match item {
         Value::Object(fields) => (fields, None),
         Value::String(text) => (&empty, Some(text.as_str())),
-        Value::Bool(true) if said.verb != "modify" => (&empty, None),
+        Value::Bool(true) if set.verb != "modify" => (&empty, None),
         other => {
             return Err(format!(
                 "contains {other}, which is not a decision: give {{rule_id, reason, severity}}"
@@ -74,7 +74,7 @@ fn one(said: &Said, item: &Value, changes: &mut Vec<Change>) -> Result<Decision,
     let word = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     // A policy's text often contains a path or a prompt.
     let rule = tame(word("rule_id").unwrap_or(default_rule), RULE);
-    if said.verb == "add_context" {
+    if set.verb == "add_context" {
         let text = text
             .or_else(|| ["context", "additional_context", "message", "reason"].into_iter().find_map(word));
         return text
@@ -83,10 +83,10 @@ fn one(said: &Said, item: &Value, changes: &mut Vec<Change>) -> Result<Decision,
     }
     let reason = text
         .or_else(|| ["reason", "question", "message"].into_iter().find_map(word))
-        .map_or_else(|| format!("{default_rule} says {}", said.verb), str::to_owned);
+        .map_or_else(|| format!("{default_rule} says {}", set.verb), str::to_owned);
     let reason = tame(&reason, REASON);
     let severity = severity(word("severity").unwrap_or(""));
-    let verdict = match said.verb {
+    let verdict = match set.verb {
         "halt" => Verdict::Halt,
         "deny" => Verdict::Deny,
         "block" => Verdict::Block,

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::collect::{self, Said};
+use super::collect::{self, SetValue};
 use super::engine::{Loaded, millis};
 use super::error::{RegoError, RegoErrorKind};
 use super::input::Input;
@@ -116,7 +116,7 @@ impl PolicySet {
         let answers = run_apart(jobs, value, Arc::clone(&time), around);
         // The engine should stop first, because it can say where.
         let slack = limits.time / 8 + Duration::from_millis(5);
-        let mut said = Vec::new();
+        let mut values = Vec::new();
         let end = loop {
             let answer = match answers.recv_timeout(time.left() + slack) {
                 Ok(answer) => answer,
@@ -126,8 +126,8 @@ impl PolicySet {
             let Some((package, file)) = waiting.get_mut(answer.job).and_then(Option::take) else { continue };
             match answer.result {
                 Ok(sets) => {
-                    let says = |(verb, value)| Said { file: file.clone(), verb, value };
-                    said.extend(sets.into_iter().map(says));
+                    let value_of = |(verb, value)| SetValue { file: file.clone(), verb, value };
+                    values.extend(sets.into_iter().map(value_of));
                 }
                 // Several packages may share one broken helper.
                 Err(error) if outcome.errors.contains(&error) => {}
@@ -144,7 +144,7 @@ impl PolicySet {
         let silent = waiting.into_iter().flatten();
         outcome.errors.extend(silent.map(|(_, file)| RegoError::new(&file, None, unanswered.clone())));
         outcome.timings.sort_by(|a, b| a.package.cmp(&b.package));
-        let (decision, errors) = collect::collect(said, input);
+        let (decision, errors) = collect::collect(values, input);
         outcome.decision = decision;
         outcome.errors.extend(errors);
         outcome

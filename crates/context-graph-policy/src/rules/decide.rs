@@ -7,7 +7,7 @@ use context_graph_events::words::tame;
 use context_graph_events::{Event, Verb};
 use serde_json::Value;
 
-use super::{BrokenFile, Rules, Whose, said, said_by_team};
+use super::{BrokenFile, Rules, Whose, error_line, team_error_line};
 use crate::rego::Timing;
 use crate::{Decision, OnError, Severity, Verdict, legality};
 
@@ -97,8 +97,8 @@ impl Rules {
             let Some(outcome) = outcome else { continue };
             decision = decision.join(outcome.decision);
             for error in &outcome.errors {
-                let said = if whose == Whose::Team { said_by_team(error) } else { said(error) };
-                let failed = Failed(self.quoted(said, whose));
+                let line = if whose == Whose::Team { team_error_line(error) } else { error_line(error) };
+                let failed = Failed(self.quoted(line, whose));
                 decision = decision.join(self.on_broken_policy(event, &failed, whose));
                 troubles.push(tame(&failed.0, TROUBLE));
             }
@@ -134,7 +134,7 @@ impl Rules {
     fn on_broken_file(&self, event: &Event, trouble: &Failed, whose: Whose) -> Decision {
         match (event, self.on_error(whose)) {
             (Event::PreToolUse(_), on_error) | (_, on_error @ OnError::Allow) => on_error.decide(trouble),
-            _ => unheard(Verdict::Block, trouble),
+            _ => refuse_undecided(Verdict::Block, trouble),
         }
     }
 
@@ -147,14 +147,14 @@ impl Rules {
         let may_refuse = self.is_trusted(whose) || !matches!(event, Event::Stop(_) | Event::SubagentStop(_));
         let refuses = self.on_error(whose) == OnError::Deny && may_refuse;
         match event.known_name().filter(|_| refuses) {
-            Some(name) if legality::is_legal(name, Verb::Block) => unheard(Verdict::Block, failed),
-            Some(name) if legality::is_legal(name, Verb::Deny) => unheard(Verdict::Deny, failed),
+            Some(name) if legality::is_legal(name, Verb::Block) => refuse_undecided(Verdict::Block, failed),
+            Some(name) if legality::is_legal(name, Verb::Deny) => refuse_undecided(Verdict::Deny, failed),
             _ => Decision::none().with_note(failed.to_string()),
         }
     }
 }
 
 /// Refusal because a rule could not be evaluated.
-fn unheard(verdict: Verdict, error: &dyn std::error::Error) -> Decision {
-    Decision::of(verdict, "policy/error", crate::unheard(error), Severity::High)
+fn refuse_undecided(verdict: Verdict, error: &dyn std::error::Error) -> Decision {
+    Decision::of(verdict, "policy/error", crate::could_not_decide(error), Severity::High)
 }

@@ -235,8 +235,8 @@ impl Rules {
 
     /// Files that cannot be used, and policies that cannot be read.
     pub fn problems(&self) -> Vec<String> {
-        let policies = self.policies.iter().flat_map(PolicySet::errors).map(said);
-        let teams = self.team_policies().into_iter().flat_map(PolicySet::errors).map(said_by_team);
+        let policies = self.policies.iter().flat_map(PolicySet::errors).map(error_line);
+        let teams = self.team_policies().into_iter().flat_map(PolicySet::errors).map(team_error_line);
         self.broken.iter().map(ToString::to_string).chain(policies).chain(teams).collect()
     }
 
@@ -305,7 +305,7 @@ impl Rules {
 }
 
 /// An error of a policy, as one line.
-pub fn said(error: &RegoError) -> String {
+pub fn error_line(error: &RegoError) -> String {
     match error.line {
         Some(line) => format!("{POLICIES}/{}, line {line}: {}", error.file, error.kind),
         None => format!("{POLICIES}/{}: {}", error.file, error.kind),
@@ -313,6 +313,6 @@ pub fn said(error: &RegoError) -> String {
 }
 
 /// The same for a policy of the team.
-fn said_by_team(error: &RegoError) -> String {
-    format!("team:{}", said(error))
+fn team_error_line(error: &RegoError) -> String {
+    format!("team:{}", error_line(error))
 }

@@ -1,4 +1,5 @@
-//! Sessions as a team has them, prepared before the clock starts: making them must not take time from the server.
+//! Realistic sessions of a team, prepared before the clock starts, so that making them takes no time from the
+//! server.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -82,7 +83,7 @@ fn join(pool: &Pool, at: u64, now_ms: i64) -> Result<Machine, DbError> {
 }
 
 impl Load {
-    /// Has the machines join, and writes what they will push to a file.
+    /// Makes the machines join, and writes what they will push to a file.
     pub fn prepare(&self, pool: &Pool, folder: &Path, now_ms: i64) -> Result<Prepared, DbError> {
         let machines = (0..self.machines).map(|at| join(pool, at, now_ms)).collect::<Result<Vec<_>, _>>()?;
         let path = folder.join("pushes");

@@ -14,7 +14,8 @@ pub use load::{Load, Prepared};
 use crate::client::{Client, ClientError};
 use crate::db::{BY_TIME, DbError, Place, Pool, raw};
 
-/// Pushes everything that was prepared, over this many connections at the same time. Gives how long it took.
+/// Pushes everything that was prepared, over this many connections at the same time. Returns how long it
+/// took.
 pub fn push(prepared: &Prepared, url: &str, pushers: usize) -> Result<Duration, ClientError> {
     let next = AtomicUsize::new(0);
     let started = Instant::now();

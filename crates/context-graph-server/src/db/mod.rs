@@ -194,7 +194,7 @@ pub trait Connection: Send {
     /// Whether there is an index for `@>` on lists of numbers.
     fn finds_parts(&self) -> bool;
 
-    /// Runs a query that must go from few rows to others by their keys.
+    /// Runs a query that must go from a few rows to others by their keys, not by reading whole tables.
     fn query_by_index(&mut self, sql: &str, given: &[Value]) -> Result<Vec<Row>> {
         self.query(sql, given)
     }

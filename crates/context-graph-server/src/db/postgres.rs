@@ -295,8 +295,8 @@ impl Connection for Postgres {
     }
 
     fn query_by_index(&mut self, sql: &str, given: &[Value]) -> Result<Vec<Row>> {
-        // With few hundred thousand rows the planner likes to read them all, which takes longer with every month. An engine
-        // without these settings refuses them, which is no harm outside a transaction.
+        // With a few hundred thousand rows the planner prefers to read them all, which takes longer every
+        // month. An engine without these settings refuses them, which does no harm outside a transaction.
         let _ = self
             .client
             .batch_execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off");

@@ -89,7 +89,8 @@ pub(super) async fn answer(app: &App, guest: Principal, request: Request) -> Res
     }
 }
 
-/// Whether a form was sent by our own page. Every browser says where a form is from; the cookie is not sent with others'.
+/// Whether our own page sent a form. Every browser says where a form comes from, and sends the cookie only
+/// with forms of our own pages.
 fn is_own(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let origin = text(header::ORIGIN).and_then(|origin| origin.split_once("://"));

@@ -163,13 +163,13 @@ impl App {
         (self.0.now_ms)()
     }
 
-    /// Puts on record that a request was turned away.
+    /// Records that a request was turned away.
     pub(crate) fn turn_away(&self, address: IpAddr, kind: Kind) {
         self.0.counts.turned_away(kind);
         self.0.turned_away.note(address, kind, self.now_ms());
     }
 
-    /// Stores who was turned away, again and again.
+    /// Stores who was turned away, at intervals.
     pub(crate) async fn keep_record(self) {
         loop {
             tokio::time::sleep(STORED_EVERY).await;

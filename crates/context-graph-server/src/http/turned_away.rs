@@ -1,5 +1,5 @@
-//! Requests that were too large, too slow or too frequent, on record: how many of each kind in a minute, from which
-//! address. What is kept is bounded, so that nobody can fill the disk with them.
+//! Records requests that were too large, too slow or too frequent: how many of each kind per minute, from
+//! which address. The size is bounded, so that nobody can fill the disk with them.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -12,10 +12,10 @@ use crate::db::{DbError, Pool};
 use crate::given;
 
 const MINUTE_MS: i64 = 60_000;
-/// How many rows a minute may have. The rest of it is counted under one name.
+/// How many rows a minute may have. All further addresses are counted under one name.
 const MOST: usize = 40;
 const REST: &str = "others";
-/// How many rows wait for a database that is away.
+/// How many rows wait if the database cannot be reached.
 const MOST_WAITING: usize = 2000;
 /// How long rows are kept.
 const KEPT_MS: i64 = 30 * 86_400_000;
@@ -75,7 +75,7 @@ impl TurnedAway {
         }
     }
 
-    /// Stores what was noted, together with what was stored of the same minutes before. What cannot be stored waits.
+    /// Adds what was noted to the stored counts of the same minutes. What cannot be stored waits.
     pub(crate) fn store(&self, pool: &Pool, now_ms: i64) -> Result<(), DbError> {
         let counted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         if counted.is_empty() {

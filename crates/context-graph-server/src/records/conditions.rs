@@ -17,7 +17,7 @@ impl Conditions {
         Self { sql: records.visible(table), given: records.whose() }
     }
 
-    /// Takes a value, and returns how SQL names it.
+    /// Adds a value, and returns its name in SQL.
     pub(super) fn name(&mut self, value: Value) -> String {
         self.given.push(value);
         format!("${}", self.given.len())

@@ -72,11 +72,11 @@ fn moment(text: &str, now_ms: i64) -> Answer<Option<i64>> {
         .ok_or_else(|| Trouble::Asked(format!("`{text}` is not a time: 30m, 12h, 7d, 2w or 2026-11-16")))
 }
 
-/// Records of one session that an entry must have one of.
+/// Records of one session. An entry must have one of them.
 pub(super) struct Scope<'a> {
     pub(super) session: i64,
     pub(super) born: i64,
-    /// Of few different numbers of them: the database knows the query by its text.
+    /// Always one of a few lengths: the database recognises a query by its text.
     pub(super) seqs: &'a [u64],
 }
 
@@ -98,13 +98,13 @@ pub(super) fn listed(records: &TeamRecords, asked: &Asked, limit: usize) -> Answ
     Ok(Page { items: lines(records, &rows)?, has_more })
 }
 
-/// Sorts the newest to the front and keeps so many.
+/// Sorts, newest first, and keeps `wanted` rows.
 pub(super) fn newest(rows: &mut Vec<Row>, wanted: usize) {
     rows.sort_by_key(|row| std::cmp::Reverse((row.int(3), row.int(13), row.int(2), row.int(14))));
     rows.truncate(wanted);
 }
 
-/// The newest entries that fit, all but their text.
+/// The newest entries that match everything but the text.
 pub(super) fn select(
     records: &TeamRecords,
     asked: &Asked,
@@ -131,7 +131,8 @@ pub(super) fn select(
         if let Some(scope) = scope {
             conditions.of_records(scope, is_call);
         }
-        // Of a few records all are read and sorted here; asked to sort, the database would go through all calls by time.
+        // A few records are all read and sorted here. If the database had to sort, it would go through all
+        // calls by time.
         let newest_first = if scope.is_some() {
             String::new()
         } else {
@@ -149,14 +150,15 @@ pub(super) fn select(
     Ok(rows)
 }
 
-/// Up to so many tools are asked for one by one, each by the index. Where more fit, all calls are read by their time.
+/// Up to this many tools are queried one by one, each with the index. If more match, all calls are read by
+/// time.
 const MOST_TOOLS: usize = 32;
 
-/// Which calls are asked for.
+/// Which calls to query.
 enum Tool {
     /// Those of this tool.
     Named(Value),
-    /// All that fit.
+    /// All that match.
     Any,
 }
 
@@ -185,7 +187,7 @@ fn name_pattern(name: &str) -> String {
     name.strip_suffix('*').map_or_else(|| literal(name), |beginning| format!("{}%", literal(beginning)))
 }
 
-/// Events that can be part of a call. Asking all calls for another one would read them all.
+/// Events that can be part of a call. Searching all calls for another one would read them all.
 const OF_CALLS: [&str; 6] = [
     "PreToolUse",
     "PostToolUse",
@@ -196,7 +198,7 @@ const OF_CALLS: [&str; 6] = [
 ];
 
 impl Conditions {
-    /// What a page's query asks for; whether anything of this kind can fit.
+    /// Adds the conditions of a page's query. Returns whether anything of this kind can match.
     fn common(&mut self, asked: &Asked, is_call: bool) -> Answer<bool> {
         let texts =
             |values: &[String]| values.iter().map(|value| Value::from(value.as_str())).collect::<Vec<_>>();

@@ -1,4 +1,5 @@
-//! What the page Health tells about the record: what was refused, who was turned away, who looked and who changed what.
+//! The records part of the page Health: what was refused, who was turned away, who looked at sessions and who
+//! changed members.
 
 use context_graph_web::{Answer, Grade, HealthFinding};
 
@@ -28,7 +29,7 @@ pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
     for row in records.ask(|connection| connection.query(&sql, &records.whose()))? {
         let [member, machine, session, why] = [0, 1, 2, 3].map(|at| row.text(at));
         let asked = format!("{member} asked for session {session} on {machine}: {why}");
-        // What led nowhere was no push.
+        // A request without a head was not a push.
         if row.int(4) == 0 {
             found.push(warning(asked, None));
             continue;
@@ -92,8 +93,8 @@ fn changes(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
     Ok(rows.iter().map(told).collect())
 }
 
-/// Who was turned away in the last week. An address belongs to no team, so where there are several, whoever runs the
-/// server reads the table.
+/// Who was turned away in the last week. An address belongs to no team, so with several teams the operator
+/// reads the table.
 fn turned_away(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
     let since_ms = (records.now_ms)() - 7 * 86_400_000;
     let rows = records.ask(|connection| {

@@ -13,7 +13,7 @@ use super::{Found, TeamRecords};
 use crate::db::{Row, Value};
 use crate::given;
 
-/// Calls are counted one by one up to here; where there are more, by their sessions.
+/// Calls are counted one by one up to here; more are counted by session.
 const MOST_CALLS: i64 = 20_000;
 /// Rules are counted in this many of the newest calls with each verdict.
 const RULE_CALLS: i64 = 2000;
@@ -196,11 +196,12 @@ pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
     })
 }
 
-/// Counts calls in stretches of time: each at its own time or, where there are too many, all of a session at its last event.
+/// Counts calls in intervals: each at its own time, or, if there are too many, all calls of a session at its
+/// last event.
 pub(super) fn activity(records: &TeamRecords, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity> {
     let mut given = records.whose();
     given.extend([since_ms, step_ms.max(1), MOST_CALLS].map(Value::from));
-    // What is divided has no remainder: not every engine divides whole numbers to a whole one.
+    // The dividend has no remainder, because some engines divide integers to a decimal.
     let bin = |at: &str| format!("CAST((({at} - $3) - ({at} - $3) % $4) / $4 AS BIGINT)");
     let sql = format!(
         "SELECT {}, count(*), CAST(sum(CASE WHEN x.outcome = 'failure' THEN 1 ELSE 0 END) AS BIGINT),

@@ -15,15 +15,15 @@ use crate::{given, words};
 
 /// How long a search may read.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How many of the newest records are read before the index is asked, and of how many stretches at most. Where many have
-/// the text, they are enough, and the index would name all stretches.
+/// How many of the newest records are read before the index is used, and from how many stretches at most. If
+/// many records have the text, these are enough, and the index would return all stretches.
 const NEWEST_RECORDS: u64 = 1000;
 const NEWEST: usize = 16;
-/// How often the newest are read on where the texts of many sessions at the same time have to be put in order.
+/// How many more rounds read the newest stretches, if many sessions of the same time must be sorted.
 const MOST_ROUNDS: usize = 4;
-/// How many stretches are asked for at a time by the index.
+/// How many stretches one query of the index returns.
 const BY_INDEX: usize = 500;
-/// Records that are looked up at a time: where few have the text, and where many do.
+/// How many records are looked up at once: if few have the text, and if many do.
 const FEW: usize = 16;
 const MANY: usize = 128;
 
@@ -36,20 +36,21 @@ struct Stretch {
     last_ms: i64,
 }
 
-/// The newest `wanted` entries that fit and have one of the texts.
+/// The newest `wanted` entries that match and contain one of the texts.
 pub(super) fn saying(records: &TeamRecords, asked: &Asked, span: Span, wanted: usize) -> Answer<Vec<Row>> {
     let needles: Vec<Needle> = asked.text.iter().map(|text| Needle::new(text)).collect();
     let started = Instant::now();
     let mut found: Vec<Row> = Vec::new();
     let mut behind: Option<Stretch> = None;
     for round in 0.. {
-        // Once enough is found, only what is as new as that is missing, and the newest are the next to look at.
+        // Once enough is found, only entries that are as new can be missing, so the newest stretches are read
+        // next.
         let by_index = round > 0 && (found.len() < wanted || round > MOST_ROUNDS);
         let most = if by_index { BY_INDEX } else { NEWEST };
         let asked_for = Candidates { needles: &needles, by_index, behind: behind.as_ref(), most: most + 1 };
         let mut stretches = candidates(records, asked, span, &asked_for)?;
         let enough = if by_index { most } else { newest_records(&stretches) };
-        // This one is not read yet: nothing behind it is newer.
+        // This one is not read yet, and nothing after it is newer.
         let next = stretches.drain(enough.min(stretches.len())..).next();
         for stretch in &stretches {
             if is_older(stretch, &found, wanted) {
@@ -96,7 +97,8 @@ fn read(
     let mut seqs = seqs(records, stretch, needles)?;
     let before = found.len();
     while !seqs.is_empty() && found.len() < before + wanted {
-        // The newest first. The last is repeated, so that there are always as many: the database knows the query by its text.
+        // Newest first. The last number is repeated to keep the length: the database recognises the query by
+        // its text.
         let at_once = if seqs.len() > FEW { MANY } else { FEW };
         let mut some = seqs.split_off(seqs.len().saturating_sub(at_once));
         some.resize(at_once, some.last().copied().unwrap_or_default());
@@ -112,7 +114,7 @@ fn read(
     Ok(())
 }
 
-/// What tells entries apart: session, number, and whether it is a call.
+/// What distinguishes entries: session, number, and whether it is a call.
 fn key(row: &Row) -> (i64, i64, i64) {
     (row.int(13), row.int(2), row.int(12))
 }
@@ -125,7 +127,7 @@ fn too_much(back_to_ms: i64) -> Trouble {
     ))
 }
 
-/// Which stretches are asked for.
+/// Which stretches to query.
 struct Candidates<'a> {
     needles: &'a [Needle],
     /// Only those that may have one of the texts.
@@ -184,9 +186,9 @@ fn candidates(
     Ok(rows.iter().map(told).collect())
 }
 
-/// The stretches that have all of one of these parts. The other conditions stay outside: by them the planner would rather
-/// go through all stretches, since it does not know what it costs to fetch their lists. `OFFSET 0` keeps it from moving
-/// them inside.
+/// The stretches that have all of one of these lists of parts. The other conditions stay outside: with them
+/// the planner would go through all stretches, because it does not know how much their lists cost to fetch.
+/// `OFFSET 0` keeps it from moving them inside.
 fn with_parts(conditions: &mut Conditions, parts: Vec<Vec<i32>>) -> String {
     let any = parts.into_iter().chain([vec![words::ANY]]);
     let any: Vec<String> =

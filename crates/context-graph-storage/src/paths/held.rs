@@ -26,7 +26,7 @@ impl Held {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 opened => opened?.filter(|stamp| file_lock::alone(stamp).is_ok()),
             };
-            // Whoever held it may have removed it.
+            // The previous holder may have removed it.
             if stamp.as_ref().is_none_or(|stamp| system::about(stamp).is_ok_and(|about| about.links > 0)) {
                 return Ok(Some(Self { _lock: stamp }));
             }
@@ -47,8 +47,8 @@ impl Held {
     }
 }
 
-/// The file that is locked; none where a checkout has put something else in its place, or nothing can be written. It is
-/// made in a folder of ours alone: a name that somebody gives may be that of any folder.
+/// The file that is locked; `None` if a checkout has put something else in its place, or if nothing can be
+/// written. It is created only in a folder of ours: a name from elsewhere may be that of any folder.
 fn open(folder: &Path) -> io::Result<Option<File>> {
     let folder = Folder::open(folder)?;
     let access = if folder.has(MARK) { Access::WriteOrCreate } else { Access::Write };

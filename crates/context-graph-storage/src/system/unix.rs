@@ -71,7 +71,8 @@ pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io:
     open_from(folder.as_fd(), name.as_ref(), access)
 }
 
-/// Opens a file by its path. Links on the way are followed, one at the end is not. New ones are for their owner alone.
+/// Opens a file by its path. Links on the way are followed, a link at the end is not. New files are for their
+/// owner only.
 pub(crate) fn open_file_unlinked(path: &Path, access: Access) -> io::Result<File> {
     open_from(CWD, path, access)
 }
@@ -184,7 +185,7 @@ pub(crate) fn lock(file: &File) -> io::Result<()> {
     file.lock()
 }
 
-/// Holds a file if no one else does; whether it is held now.
+/// Locks a file if nobody else has locked it; returns whether it is locked now.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),

@@ -1,11 +1,11 @@
-//! Windows: folders that are held so that nobody can move them, access lists instead of modes, locks beside the content.
+//! Windows: open folders that nobody can move, access lists instead of modes, locks outside the content.
 //!
-//! There is no `openat` in the documented interface. A folder is held without `FILE_SHARE_DELETE` instead: while that lasts
-//! nobody may rename or remove it, or what it is in, so its real path stays true. Paths are used in the form that
-//! `GetFinalPathNameByHandleW` gives, `\\?\`, in which no name stands for a device.
+//! The documented interface has no `openat`. Instead a folder is opened without `FILE_SHARE_DELETE`: until it
+//! is closed, nobody can rename or remove it or a folder above it, so its real path stays valid. Paths have
+//! the form that `GetFinalPathNameByHandleW` returns, `\\?\`, in which no name means a device.
 //!
-//! A file is made with the rights that its folder hands down, and closed to others right after that, while it is empty.
-//! File systems without owners (FAT) are refused: what lies there belongs to everybody.
+//! A file is created with the rights that it inherits from its folder, and closed to others right after that,
+//! while it is empty. File systems without owners (FAT) are refused: their files belong to everybody.
 
 mod calls;
 mod rights;
@@ -34,7 +34,7 @@ pub(crate) use calls::{lock, try_lock, unlock};
 #[derive(Debug)]
 pub(crate) struct Handle {
     file: File,
-    /// Where it really is, for as long as it is held.
+    /// Its real path, valid while it is open.
     path: PathBuf,
 }
 
@@ -50,21 +50,21 @@ impl From<Handle> for File {
     }
 }
 
-/// To look at something, and at who may do what with it.
+/// To read the attributes and the access list.
 const LOOK: u32 = FILE_READ_ATTRIBUTES | READ_CONTROL | SYNCHRONIZE;
-/// Only who may list a folder keeps others from renaming it.
+/// Only a handle with the right to list a folder prevents others from renaming it.
 const FOLDER: u32 = LOOK | FILE_LIST_DIRECTORY | FILE_TRAVERSE;
-/// To write at any place, and to say who may.
+/// To write at any position, and to change the access list.
 const WRITE: u32 = FILE_GENERIC_READ | FILE_GENERIC_WRITE | WRITE_DAC;
-/// Without the right to write anywhere, each write goes to the end.
+/// Without the right to write at any position, each write goes to the end.
 const APPEND: u32 = WRITE & !FILE_WRITE_DATA;
 
-/// Opens a folder by its path. Links on the way are followed, one at the end is not.
+/// Opens a folder by its path. Links on the way are followed, a link at the end is not.
 pub(crate) fn open_folder(path: &Path) -> io::Result<Handle> {
     hold(path, FILE_FLAG_OPEN_REPARSE_POINT)
 }
 
-/// Opens a folder by its path, links followed.
+/// Opens a folder by its path, following links.
 pub(crate) fn open_any_folder(path: &Path) -> io::Result<Handle> {
     hold(path, 0)
 }
@@ -74,7 +74,7 @@ pub(crate) fn open_folder_in(folder: &Handle, name: &OsStr) -> io::Result<Handle
     open_folder(&inside(folder, name)?)
 }
 
-/// Makes a folder in another one, for its owner alone or with the rights that the other one hands down.
+/// Creates a folder in another one, for its owner only or with inherited rights.
 pub(crate) fn create_folder_in(folder: &Handle, name: &OsStr, share: Share) -> io::Result<()> {
     fs::create_dir(inside(folder, name)?)?;
     if share == Share::Nobody {
@@ -83,20 +83,21 @@ pub(crate) fn create_folder_in(folder: &Handle, name: &OsStr, share: Share) -> i
     Ok(())
 }
 
-/// Makes a folder and those above it that are missing. The last one is closed to others if it is new.
+/// Creates a folder and its missing parents. The last one is closed to others if it is new.
 pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
     let is_there = path.is_dir();
     DirBuilder::new().recursive(true).create(path)?;
     if is_there { Ok(()) } else { close_folder(&open_folder(path)?) }
 }
 
-/// Makes an empty file for its owner alone. It must not be there yet.
+/// Creates an empty file for its owner only. It must not exist yet.
 pub(crate) fn create_own_file(path: &Path) -> io::Result<()> {
     let file = OpenOptions::new().read(true).write(true).create_new(true).access_mode(WRITE).open(path)?;
     close_file(&file)
 }
 
-/// Gives a new file to those whom it is for. What may be read may be run as well: that goes by its name here.
+/// Sets the access rights of a new file. Whoever may read it may also run it: on Windows its name decides
+/// that.
 pub(crate) fn share(file: &File, share: Share) -> io::Result<()> {
     match share {
         Share::Nobody => Ok(()),
@@ -104,13 +105,13 @@ pub(crate) fn share(file: &File, share: Share) -> io::Result<()> {
     }
 }
 
-/// Opens a file in a folder. New ones get the rights that the folder hands down.
+/// Opens a file in a folder. New files inherit the folder's rights.
 pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io::Result<File> {
     open_file_unlinked(&inside(folder, name)?, access)
 }
 
-/// Opens a file by its path. Links on the way are followed, one at the end is not. New ones are for their owner alone. A
-/// pipe may not act for us.
+/// Opens a file by its path. Links on the way are followed, a link at the end is not. New files are for their
+/// owner only. A pipe's server cannot impersonate us.
 pub(crate) fn open_file_unlinked(path: &Path, access: Access) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).security_qos_flags(SECURITY_IDENTIFICATION);
@@ -124,7 +125,8 @@ pub(crate) fn open_file_unlinked(path: &Path, access: Access) -> io::Result<File
     not_a_link(options.open(path)?)
 }
 
-/// Opens a file by its path, links followed, to be read. A pipe is not waited for, and may not act for us.
+/// Opens a file by its path for reading, following links. Does not block on a pipe, and its server cannot
+/// impersonate us.
 pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).security_qos_flags(SECURITY_IDENTIFICATION).open(path)
 }
@@ -137,7 +139,7 @@ pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io
 /// Removes a file, or a link itself.
 pub(crate) fn remove_file_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
     let path = inside(folder, name)?;
-    // A link to a folder is removed as an empty one is.
+    // A link to a folder is removed like an empty folder.
     if fs::symlink_metadata(&path)?.file_type().is_symlink_dir() {
         return fs::remove_dir(path);
     }
@@ -153,24 +155,24 @@ pub(crate) fn remove_folder_in(folder: &Handle, name: &OsStr) -> io::Result<()> 
     fs::remove_dir(path)
 }
 
-/// Has the names of what is in a folder survive a power cut. There is no call for that here; NTFS keeps names in a journal
-/// of its own.
+/// Makes the names in a folder survive a power cut. Windows has no call for that; NTFS keeps names in its own
+/// journal.
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere the disk may fail")]
 pub(crate) fn sync_folder(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The names of what is in a folder.
+/// The names in a folder.
 pub(crate) fn names(folder: &Handle) -> io::Result<Vec<OsString>> {
     fs::read_dir(&folder.path)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
-/// Whether something of that name is in a folder, be it a link.
+/// Whether there is something of that name in a folder, even a link.
 pub(crate) fn is_there(folder: &Handle, name: &OsStr) -> bool {
     inside(folder, name).is_ok_and(|path| fs::symlink_metadata(path).is_ok())
 }
 
-/// What is to be known of something open. What is no file or folder of a disk is an error.
+/// The metadata of something open. It is an error if it is neither a file nor a folder on a disk.
 pub(crate) fn about(handle: impl AsHandle) -> io::Result<About> {
     let handle = handle.as_handle();
     let found = calls::look(handle)?;
@@ -187,45 +189,45 @@ pub(crate) fn about(handle: impl AsHandle) -> io::Result<About> {
     })
 }
 
-/// The same of something by its path; a link is not followed.
+/// The metadata of something by its path; a link is not followed.
 pub(crate) fn about_path(path: &Path) -> io::Result<About> {
     let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
     about(OpenOptions::new().access_mode(LOOK).custom_flags(flags).open(path)?)
 }
 
-/// Takes a folder, and what will be made in it, from everybody but its owner.
+/// Removes the access of everybody but the owner to a folder and to what will be created in it.
 pub(crate) fn close_folder(folder: &Handle) -> io::Result<()> {
-    // Most folders are held by those who need not change them.
+    // Most handles of folders do not have the right to change them.
     let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
     let file = OpenOptions::new().access_mode(LOOK | WRITE_DAC).custom_flags(flags).open(&folder.path)?;
     rights::set(not_a_link(file)?.as_handle(), For::OwnerAndBelow)
 }
 
-/// Takes a file from everybody but its owner.
+/// Removes the access of everybody but the owner to a file.
 pub(crate) fn close_file(file: &File) -> io::Result<()> {
     rights::set(file.as_handle(), For::Owner)
 }
 
-/// What the system knows the user by whose rights this process has.
+/// The SID of the user whose rights this process has.
 pub(crate) fn user_id() -> io::Result<Vec<u8>> {
     rights::user_id()
 }
 
-/// Shortens a file that may be open for appending, which does not include the right to.
+/// Shortens a file. The handle may be open for appending only, which does not include that right.
 pub(crate) fn set_length(file: &File, length: u64) -> io::Result<()> {
     calls::reopen(file, FILE_GENERIC_WRITE)?.set_len(length)
 }
 
-/// Writes parts behind each other by one call, and says how many bytes were written.
+/// Writes all parts with one call, and returns the number of bytes written.
 pub(crate) fn write_once(mut file: &File, parts: &[&[u8]; 3]) -> io::Result<usize> {
     // A vectored write would stop after the first part.
     file.write(&parts.concat())
 }
 
-/// The disk begins when it is waited for.
+/// On Windows writing starts with the sync.
 pub(crate) fn begin_sync(_file: &File) {}
 
-/// Reading and writing at a place. The file's own place moves with it, which nobody relies on.
+/// Reading and writing at an offset. This also moves the file's own position, which nobody uses.
 pub(crate) trait FileExt {
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize>;
     fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()>;
@@ -270,7 +272,7 @@ fn hold(path: &Path, flags: u32) -> io::Result<Handle> {
     options.access_mode(FOLDER).share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
     let file = options.custom_flags(FILE_FLAG_BACKUP_SEMANTICS | flags).open(path)?;
     let found = file.metadata()?;
-    // What a link led to may be kept in some way of its own.
+    // What a link leads to may be stored in another way.
     if flags & FILE_FLAG_OPEN_REPARSE_POINT != 0 {
         refuse_link(&found)?;
     }
@@ -281,9 +283,9 @@ fn hold(path: &Path, flags: u32) -> io::Result<Handle> {
     Ok(Handle { file, path })
 }
 
-/// Where something in a folder is.
+/// The path of something in a folder.
 fn inside(folder: &Handle, name: &OsStr) -> io::Result<PathBuf> {
-    // Behind a colon would be the name of a stream, which no listing shows.
+    // After a colon comes the name of a stream, which no listing shows.
     if name.encode_wide().any(|unit| unit == u16::from(b':')) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is a colon in its name"));
     }
@@ -295,7 +297,8 @@ fn not_a_link(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Refuses links of every kind, and files whose content is elsewhere: opened as it is, such a one reads as something else.
+/// Refuses links of every kind, and files whose content is elsewhere: opened directly, such a file has other
+/// content.
 fn refuse_link(found: &Metadata) -> io::Result<()> {
     if found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT == 0 {
         return Ok(());

@@ -129,7 +129,7 @@ fn note_line(id: &str, note: &CurveNote, is_linked: bool) -> Markup {
         NoteKind::Fall => ("fall", "fell"),
         NoteKind::Loop => ("loop", "loop"),
         NoteKind::Dream => ("dream", "dream"),
-        NoteKind::Told => ("told", "told the model"),
+        NoteKind::Injected => ("told", "told the model"),
     };
     let text = Said::new(note.text.as_str());
     html! {

@@ -210,7 +210,7 @@ fn note_mark(id: &str, note: &CurveNote, curve: &Curve, scale: &Scale, is_linked
     let class = match note.kind {
         NoteKind::Fall => "fall",
         NoteKind::Loop => "loop",
-        NoteKind::Told | NoteKind::Dream => return html! {},
+        NoteKind::Injected | NoteKind::Dream => return html! {},
     };
     let ic = note.call.checked_sub(1).and_then(|at| curve.points.get(at)).map_or(1.0, |point| point.ic);
     let y = CURVE + height_of(ic) / HEIGHT * CURVE_HEIGHT;

@@ -61,7 +61,7 @@ pub(crate) struct AskedArgs {
 }
 
 impl AskedArgs {
-    /// What was typed, checked; what it means in each project.
+    /// Checks what was typed, and returns what it means in each project.
     pub(crate) fn understand_in(&self, shelves: &Shelves) -> Result<Vec<Filter>, Failure> {
         let anything = Self { session: Vec::new(), ..self.clone() };
         let named = sessions_in(&self.session, shelves)?;
@@ -115,7 +115,7 @@ fn client(name: &str) -> Result<Agent, String> {
     })
 }
 
-/// Which of the sessions that were named each project has; nothing where none was named. Each must be in one of them.
+/// Which of the named sessions each project has; nothing if none was named. Each must be in some project.
 pub(super) fn sessions_in(named: &[String], shelves: &Shelves) -> Result<Vec<Option<Vec<String>>>, Failure> {
     let mut found = vec![(!named.is_empty()).then(Vec::new); shelves.iter().len()];
     for id in named {

@@ -116,7 +116,7 @@ fn key(line: &Line) -> (String, u64) {
     (line.0.session_id.clone(), line.0.seq)
 }
 
-/// Prints lines, and of each session once what it is about.
+/// Prints lines, and the title of each session once.
 struct Printer<'a> {
     shelves: &'a Shelves,
     as_json: bool,

@@ -67,8 +67,9 @@ impl Line {
         object
     }
 
-    /// The entry for people, cut to the width of their terminal. On a narrow one the date is short and then the time
-    /// goes, so that there is room for what was done and how it ended; the handle stays, by which the rest is found.
+    /// The entry for people, cut to the width of the terminal. On a narrow one the date is shortened, then
+    /// the time is left out, to keep room for the action and its outcome. The handle always stays: `audit
+    /// show` finds the rest by it.
     pub(super) fn to_text(&self, width: Option<usize>, now_ms: i64) -> String {
         let ended = match (self.0.outcome, self.0.duration_ms.or(self.0.between_ms)) {
             (Some(Outcome::Success), Some(ms)) => summary::duration(ms),

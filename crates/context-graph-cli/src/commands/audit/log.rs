@@ -47,7 +47,7 @@ pub(crate) struct LogArgs {
     follow: bool,
 }
 
-/// Where the count of matching entries ends: a million would take a second.
+/// Counting matching entries stops here: a million would take a second.
 const MOST_COUNTED: usize = 10_000;
 
 pub(super) fn run(args: &LogArgs, environment: &Environment) -> CommandResult {
@@ -120,7 +120,7 @@ fn print(shelves: &Shelves, lines: &[Line], rest: Option<String>, as_json: bool)
     }
     let (width, now_ms) = (terminal::width(), clock::now_ms());
     let mut text: String = lines.iter().map(|line| line.to_text(width, now_ms) + "\n").collect();
-    // Each session by its title, once: in every line there would be no room for the rest.
+    // The title of each session is printed once: in every line it would leave no room for the rest.
     let legend = shelves.legend(&labels);
     let legend =
         legend.iter().map(|line| terminal::painted(&terminal::fit(line, width), Colour::Grey) + "\n");

@@ -127,7 +127,7 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
     table::print(&heading, rows)
 }
 
-/// Why there is no store: no session, or only such as have not finished a turn.
+/// Why there is no store: there is no session, or none has finished a turn.
 fn nothing_stored(shelves: &Shelves) -> Result<Failure, Failure> {
     for shelf in shelves.iter() {
         if !shelf.sessions.folder().live_sessions()?.is_empty() {
@@ -139,7 +139,8 @@ fn nothing_stored(shelves: &Shelves) -> Result<Failure, Failure> {
     Ok(Failure::no_sessions())
 }
 
-/// Asks each project. Of several, rows begin with the project's folder, under the heading of the first.
+/// Queries each project. With several, each row begins with its project's folder; the heading is the first
+/// project's.
 fn ask(
     shelves: &mut Shelves,
     query: &str,
@@ -177,7 +178,7 @@ fn ask(
 /// The views that stay as they are.
 const VIEWS: [&str; 3] = ["v_calls", "v_sessions", "v_decisions"];
 
-/// The failure with what can be asked for, where a name does not exist.
+/// Adds the existing names to the failure if a name does not exist.
 fn with_names(said: &str, failure: Failure) -> Failure {
     let wrong = |what: &str| {
         said.split_once(what).map(|(_, name)| name.split_whitespace().next().unwrap_or_default())

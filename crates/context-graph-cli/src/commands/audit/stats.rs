@@ -75,7 +75,7 @@ pub(super) fn run(args: &StatsArgs, environment: &Environment) -> CommandResult 
         for (shelf, named) in shelves.iter().zip(&named) {
             files.extend(hooks::transcripts(shelf, &args.transcripts, named.as_deref())?);
         }
-        // Those that were named are the same for every project.
+        // Named transcripts are the same for every project.
         files.sort();
         files.dedup();
         let costs = hooks::read(&files, span)?;

@@ -76,14 +76,14 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> CommandResult
     if args.scope.place.json {
         table::print_json(&checked.as_json())?;
     } else {
-        table::print_lines(checked.told())?;
+        table::print_lines(checked.lines())?;
     }
     checked.failure().map_or(Ok(()), |failure| Err(failure.answered()))
 }
 
 /// Checks each project. A broken one does not keep the others from being checked.
 fn each(places: &[PlaceArgs], args: &VerifyArgs, environment: &Environment) -> CommandResult {
-    let (mut told, mut failed) = (Vec::new(), None);
+    let (mut projects, mut failed) = (Vec::new(), None);
     for place in places {
         let project = place.project.as_deref().map(|root| root.to_string_lossy()).unwrap_or_default();
         let (object, lines, failure) = match check(place, args, environment) {
@@ -93,20 +93,20 @@ fn each(places: &[PlaceArgs], args: &VerifyArgs, environment: &Environment) -> C
                 vec![failure.to_string()],
                 Some(failure),
             ),
-            Ok(checked) => (checked.as_json(), checked.told(), checked.failure()),
+            Ok(checked) => (checked.as_json(), checked.lines(), checked.failure()),
         };
         failed = failed.or(failure);
         if args.scope.place.json {
             let mut object = object;
             object["project"] = json!(project);
-            told.push(object);
+            projects.push(object);
         } else {
             let lines = lines.iter().map(|line| format!("  {line}"));
             table::print_lines([project.into_owned()].into_iter().chain(lines))?;
         }
     }
     if args.scope.place.json {
-        table::print_json(&json!({"holds": failed.is_none(), "projects": told}))?;
+        table::print_json(&json!({"holds": failed.is_none(), "projects": projects}))?;
     }
     failed.map_or(Ok(()), |failure| Err(failure.answered()))
 }
@@ -134,12 +134,12 @@ impl Checked {
         object
     }
 
-    fn told(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         let compared = self
             .team
             .as_ref()
             .map(|team| format!("compared with the team: {}", counted(team.sessions, "session", "sessions")));
-        told(&self.findings).into_iter().chain(compared).collect()
+        findings_lines(&self.findings).into_iter().chain(compared).collect()
     }
 
     fn failure(&self) -> Option<Failure> {
@@ -280,7 +280,7 @@ fn outside(
     }
 }
 
-fn told(findings: &Findings) -> Vec<String> {
+fn findings_lines(findings: &Findings) -> Vec<String> {
     let chains = &findings.chains;
     let mut lines = vec![format!(
         "{} of {} followed",

@@ -54,7 +54,7 @@ impl Look {
         Block::new().borders(Borders::ALL).border_set(set).title(title)
     }
 
-    fn said(self, text: &str) -> String {
+    fn shown(self, text: &str) -> String {
         if self.is_ascii { terminal::ascii(text) } else { text.to_owned() }
     }
 }
@@ -65,19 +65,19 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, source: &dyn So
     let halves = Layout::new(direction, [Constraint::Percentage(50), Constraint::Percentage(50)]).split(main);
     list(frame, halves[0], browser, look);
     let lines: Vec<Line<'_>> =
-        browser.preview(source).iter().map(|line| Line::from(look.said(line))).collect();
-    let title = browser.chosen_item().map(|item| look.said(&item.id)).unwrap_or_default();
+        browser.preview(source).iter().map(|line| Line::from(look.shown(line))).collect();
+    let title = browser.chosen_item().map(|item| look.shown(&item.id)).unwrap_or_default();
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }).block(look.block(title)), halves[1]);
     let words = if browser.is_typing {
         format!("/{}_", browser.filter)
-    } else if !browser.said.is_empty() {
-        browser.said.clone()
+    } else if !browser.message.is_empty() {
+        browser.message.clone()
     } else if browser.filter.is_empty() {
         KEYS.to_owned()
     } else {
         format!("/{}   Esc drops the filter", browser.filter)
     };
-    frame.render_widget(Paragraph::new(look.said(&terminal::plain(&words, false))), foot);
+    frame.render_widget(Paragraph::new(look.shown(&terminal::plain(&words, false))), foot);
     if browser.shows_help {
         help(frame, main, look);
     }
@@ -101,7 +101,7 @@ fn row(item: &Item, look: Look) -> ListItem<'static> {
     let note = if item.kind == Kind::Session { mark } else { item.note.as_str() };
     ListItem::new(Line::from(vec![
         Span::styled(format!("{:<11} ", item.when), look.style(Color::DarkGray)),
-        Span::styled(look.said(&format!("{note:>11}  {}", item.title)), colour),
+        Span::styled(look.shown(&format!("{note:>11}  {}", item.title)), colour),
     ]))
 }
 

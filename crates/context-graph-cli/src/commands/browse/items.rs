@@ -32,7 +32,7 @@ pub(super) struct Item {
     pub(super) note: String,
     pub(super) title: String,
     pub(super) is_bad: bool,
-    /// Its project's root, where another one may be meant than the one around.
+    /// Its project's root, if that may differ from the current project.
     pub(super) root: Option<PathBuf>,
 }
 

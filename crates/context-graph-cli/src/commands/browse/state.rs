@@ -29,7 +29,7 @@ pub(super) struct Browser {
     pub(super) is_typing: bool,
     pub(super) shows_help: bool,
     /// A message if the effect of the last key is not visible.
-    pub(super) said: String,
+    pub(super) message: String,
     previews: HashMap<usize, Vec<String>>,
     matcher: Matcher,
 }
@@ -45,7 +45,7 @@ impl Browser {
             filter: String::new(),
             is_typing: false,
             shows_help: false,
-            said: String::new(),
+            message: String::new(),
             previews: HashMap::new(),
             matcher: Matcher::new(Config::DEFAULT),
         }
@@ -85,7 +85,7 @@ impl Browser {
     }
 
     pub(super) fn press(&mut self, key: KeyEvent) -> Wish {
-        self.said.clear();
+        self.message.clear();
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return match key.code {
                 KeyCode::Char('c' | 'd') => Wish::Quit,
@@ -117,7 +117,7 @@ impl Browser {
             KeyCode::Char('y') => {
                 if let Some(item) = self.chosen_item() {
                     let id = item.id.clone();
-                    self.said = format!("copied {id}");
+                    self.message = format!("copied {id}");
                     return Wish::Copy(id);
                 }
             }

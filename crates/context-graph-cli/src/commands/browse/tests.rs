@@ -9,9 +9,9 @@ use super::draw::{Look, draw};
 use super::items::{Item, Kind, Source};
 use super::state::{Browser, Wish};
 
-struct Told;
+struct FixedSource;
 
-impl Source for Told {
+impl Source for FixedSource {
     fn text(&self, item: &Item, _is_full: bool) -> Vec<String> {
         vec![format!("all about {} …", item.id)]
     }
@@ -44,7 +44,7 @@ const PLAIN: Look = Look { has_colour: false, is_ascii: true };
 
 fn drawn(browser: &mut Browser, columns: u16, look: Look) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(columns, 20)).unwrap();
-    terminal.draw(|frame| draw(frame, browser, &Told, look)).unwrap();
+    terminal.draw(|frame| draw(frame, browser, &FixedSource, look)).unwrap();
     terminal
 }
 
@@ -90,7 +90,7 @@ fn a_small_terminal_is_no_reason_to_fall_over() {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
         let mut browser = browser();
         browser.shows_help = true;
-        terminal.draw(|frame| draw(frame, &mut browser, &Told, PLAIN)).unwrap();
+        terminal.draw(|frame| draw(frame, &mut browser, &FixedSource, PLAIN)).unwrap();
     }
 }
 

@@ -119,7 +119,7 @@ pub(super) fn edit(args: &EditArgs, environment: &Environment) -> CommandResult 
     }
     editor.arg(&path);
     let mut ended = editor.status();
-    // What cannot be used would take the trust from all of the project's files.
+    // An invalid file would end the trust in all of the project's files.
     while ended.as_ref().is_ok_and(std::process::ExitStatus::success)
         && let Err(problem) = Config::parse(&read(&path)?)
     {
@@ -143,7 +143,7 @@ pub(super) fn edit(args: &EditArgs, environment: &Environment) -> CommandResult 
     table::print_lines([format!("{} is in order", path.display())].into_iter().chain(kept))
 }
 
-/// Makes a file what it was; there was none if the text is empty.
+/// Restores a file; an empty text means that there was none.
 fn put_back(path: &Path, text: &str) -> CommandResult {
     if text.is_empty() {
         return std::fs::remove_file(path).map_err(|error| unusable(path, &error.to_string()));

@@ -353,15 +353,17 @@ fn injections(place: &Place, opened: &Opened, limit: usize) -> Result<Vec<Inject
             })
         }));
         if let Some(Curve { notes, .. }) = curves::drawn(place, id) {
-            found.extend(notes.into_iter().rev().filter(|note| note.kind == NoteKind::Told).take(limit).map(
-                |note| Injection {
-                    session_id: id.clone(),
-                    seq: note.seq,
-                    at_ms: note.at_ms,
-                    kind: "told",
-                    text: note.text.into(),
-                },
-            ));
+            found.extend(
+                notes.into_iter().rev().filter(|note| note.kind == NoteKind::Injected).take(limit).map(
+                    |note| Injection {
+                        session_id: id.clone(),
+                        seq: note.seq,
+                        at_ms: note.at_ms,
+                        kind: "told",
+                        text: note.text.into(),
+                    },
+                ),
+            );
         }
     }
     Ok(found)

@@ -1,4 +1,4 @@
-//! What the store tells, in the shapes of the pages.
+//! Converts what the store returns to the types of the pages.
 
 use context_graph_core::audit::{Outcome, in_words};
 use context_graph_storage::store::{self, FileCount};

@@ -81,7 +81,7 @@ pub(super) fn play(stage: &mut Stage<'_>, story: &mut Story) -> CommandResult {
         json!({"trigger": "auto", "compact_summary": "The user wants something fixed."}),
     )?;
     let answer = stage.event("SessionStart", json!({"source": "compact"}))?;
-    story.told(&answer, 2);
+    story.injected(&answer, 2);
     stage.event("Stop", json!({"stop_hook_active": false}))?;
     stage.event("SessionEnd", json!({"reason": "other"}))?;
     Ok(())
@@ -90,7 +90,7 @@ pub(super) fn play(stage: &mut Stage<'_>, story: &mut Story) -> CommandResult {
 fn prompt(stage: &mut Stage<'_>, story: &mut Story, words: &str) -> CommandResult {
     story.prompt(words);
     let answer = stage.event("UserPromptSubmit", json!({"prompt": words}))?;
-    story.told(&answer, 3);
+    story.injected(&answer, 3);
     Ok(())
 }
 
@@ -136,7 +136,7 @@ fn call(stage: &mut Stage<'_>, story: &mut Story, call: &Call) -> CommandResult 
         }
     };
     story.call(tool, shown, result_word(call), &answer);
-    story.told(&answer, 1);
+    story.injected(&answer, 1);
     Ok(())
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Stage<'a> {
     program: &'a str,
     project: PathBuf,
     home: PathBuf,
-    /// What the hook before a tool call takes: one kind of event, so that its runs can be compared.
+    /// The times of the hook before a tool call. Only one kind of event, so that its runs can be compared.
     guard: Costs,
     hooks: usize,
     calls: usize,

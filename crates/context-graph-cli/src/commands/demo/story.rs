@@ -124,7 +124,7 @@ impl Story {
 
     /// What the hook gave the model, if anything. Each line gets at most `rows` rows; the last one gets a few
     /// more, because it has the news.
-    pub(super) fn told(&mut self, answer: &Value, rows: usize) {
+    pub(super) fn injected(&mut self, answer: &Value, rows: usize) {
         let Some(words) = answer["context_injection"].as_str() else { return };
         self.row("", Tone::Plain, &[(Tone::Quiet, "the model is told:")]);
         let words = words.replace(&self.prefix, "");
@@ -148,7 +148,7 @@ impl Story {
         self.pause(SCENE);
         self.line(&[]);
         let hooks = counted(hooks, "hook", "hooks");
-        self.line(&[(Tone::Plain, &format!("{hooks} ran; before a call: {}.", guard.told()))]);
+        self.line(&[(Tone::Plain, &format!("{hooks} ran; before a call: {}.", guard.summary()))]);
         self.line(&[(Tone::Plain, "In your own project:")]);
         self.line(&[(Tone::Strong, next)]);
     }

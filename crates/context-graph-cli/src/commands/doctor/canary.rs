@@ -217,7 +217,7 @@ fn wait(ask: impl Fn(&Value) -> Option<Reply>, folder: &Path) -> Option<Finding>
     for _ in 0..ROUNDS {
         costs.took(ask(&event)?.took);
     }
-    let what = format!("a tool call waits for its guard {}, in {ROUNDS} runs", costs.told());
+    let what = format!("a tool call waits for its guard {}, in {ROUNDS} runs", costs.summary());
     Some(if costs.median()? > SLOW {
         Finding::warning(
             "cost",

@@ -12,13 +12,13 @@ mod files;
 pub(crate) mod finding;
 mod fix;
 mod matcher;
+pub(crate) mod parts;
 mod permit;
 mod registration;
 mod report;
 mod rules;
 mod sample;
 mod sources;
-pub(crate) mod standing;
 mod state;
 mod switches;
 mod transcript;
@@ -172,7 +172,7 @@ pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> CommandResult
     }
     match findings.iter().filter(|finding| finding.level == Level::Broken).count() {
         0 => Ok(()),
-        1 if report::is_not_installed(&findings) => Err(Failure::said(ErrorCode::Validation)),
+        1 if report::is_not_installed(&findings) => Err(Failure::already_reported(ErrorCode::Validation)),
         1 => Err(Failure::new(ErrorCode::Validation, "something is broken").answered()),
         n => Err(Failure::new(ErrorCode::Validation, format!("{n} things are broken")).answered()),
     }

@@ -72,7 +72,7 @@ pub(super) fn permit(patient: &Patient, hook: &Ours<'_>) -> Permit {
     }
 }
 
-/// Whether an interpreter is the system's and none that the project brings under the same name.
+/// Whether an interpreter is the system's, and not one of the same name that the project brings.
 fn is_from_the_path(patient: &Patient, name: &str, path: &Path) -> bool {
     let is_bare = !name.contains(['/', '\\'])
         || ["/bin/", "/usr/bin/"]

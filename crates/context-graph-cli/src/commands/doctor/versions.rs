@@ -62,7 +62,8 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     }]
 }
 
-/// Claude Code is not here. That matters where its settings have hooks of ours; those of other agents need none.
+/// Claude Code is not installed. That matters only if its settings contain our hooks; other agents do not
+/// need it.
 fn missing(patient: &Patient) -> Finding {
     let known = words(NEWEST_KNOWN_CLIENT);
     let what = format!(

@@ -116,7 +116,7 @@ impl Answer {
     /// Failure before a tool call was decided. The user is asked; otherwise a failure would let the call
     /// pass.
     pub fn undecided(error: &HookError) -> Self {
-        let reason = context_graph_policy::unheard(error);
+        let reason = context_graph_policy::could_not_decide(error);
         let reply =
             PreToolUseReply::ask(reason.clone()).with_system_message(format!("context-graph: {reason}"));
         let mut answer = Self::with_reply(reply.into_body()).but_failed(error);
@@ -303,8 +303,8 @@ mod tests {
             for budget_ms in [0, 7, 100, super::super::budget::DEFAULT_MS, u64::MAX] {
                 let mut late = failed(&HookError::Timeout(budget_ms), is_call);
                 late.output.execution_time_ms = budget_ms / 2;
-                let told = Late::Told { parts, budget_ms, end_ms: budget_ms / 2 };
-                assert_eq!(parsed(&told.to_vec()), parsed(&written(late)));
+                let template = Late::Template { parts, budget_ms, end_ms: budget_ms / 2 };
+                assert_eq!(parsed(&template.to_vec()), parsed(&written(late)));
             }
         }
     }

@@ -140,23 +140,23 @@ impl<'a> HookContext<'a> {
         self.caller.lock().ok()?.clone()
     }
 
-    /// Another agent is known, or its event too. From now on answers are in its dialect, and failures about a tool
-    /// call refuse it.
+    /// Notes that another agent sent the event: first which agent, then with its event. From now on answers
+    /// are in its dialect, and a failure about a tool call refuses it.
     #[cold]
-    pub(super) fn met(&self, caller: &Caller, known: Known) {
+    pub(super) fn note_caller(&self, caller: &Caller, known: Known) {
         self.set_caller(Some(caller.clone()));
         let is_call = caller.agent.is_none()
             || caller.event == Some(EventName::PreToolUse)
             || caller.native_event.is_empty() && self.is_undecided();
         match known {
-            // Its event is known next, which takes next to no time.
+            // The event is known in a moment.
             Known::Agent => self.undecided.store(is_call, Ordering::Relaxed),
             Known::Event => self.prepare(is_call, caller.event.map_or(budget::DEFAULT_MS, budget::of)),
         }
     }
 
-    /// Corrects a wrong guess: what looked like another agent's call while it arrived was Claude Code's.
-    pub(super) fn mistook(&self) {
+    /// Corrects a wrong guess: a call that looked like another agent's while it arrived was Claude Code's.
+    pub(super) fn forget_caller(&self) {
         if self.caller().is_some() {
             self.set_caller(None);
             self.prepare(self.is_undecided(), budget::of(EventName::PreToolUse));
@@ -189,7 +189,7 @@ impl<'a> HookContext<'a> {
     }
 
     /// From now on, a panic writes this answer.
-    pub(super) fn stand_on(&self, refusal: &Answer) {
+    pub(super) fn answer_panics_with(&self, refusal: &Answer) {
         if let Ok(mut stands) = self.refusal.lock() {
             *stands = Some(match self.caller() {
                 Some(caller) => Refusal::Theirs(agents::render(&caller, &refusal.reply)),
@@ -238,7 +238,7 @@ impl<'a> HookContext<'a> {
             return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
         }
         let parts = if self.is_undecided() { answer::LATE_CALL } else { answer::LATE };
-        self.arm(end, Late::Told { parts, budget_ms, end_ms: millis(end) });
+        self.arm(end, Late::Template { parts, budget_ms, end_ms: millis(end) });
     }
 
     /// Arms the watchdog with `answer` for this time after the start of the process.
@@ -249,7 +249,7 @@ impl<'a> HookContext<'a> {
             return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
         }
         answer.output.execution_time_ms = millis(end);
-        self.arm(end, Late::Made(answer.render(OutputFormat::JsonCompact, false)));
+        self.arm(end, Late::Ready(answer.render(OutputFormat::JsonCompact, false)));
     }
 
     fn arm(&self, end: Duration, late: Late) {
@@ -263,7 +263,8 @@ impl<'a> HookContext<'a> {
         }
     }
 
-    /// How long the hook has taken so far, without the time of the gates and of whoever sent the payload.
+    /// How long the hook has taken so far, without the time of the gates and the time until the payload had
+    /// arrived.
     pub(super) fn took_us(&self, waited: Duration) -> u32 {
         u32::try_from(self.own_start().elapsed().saturating_sub(waited).as_micros()).unwrap_or(u32::MAX)
     }
@@ -273,7 +274,7 @@ impl<'a> HookContext<'a> {
         self.arriving.set(took);
     }
 
-    /// From when on time is ours: the start of the process, later by what the payload took to arrive.
+    /// The start of our own time: the start of the process plus the time until the payload had arrived.
     pub(super) fn own_start(&self) -> Instant {
         self.started + self.arriving.get()
     }

@@ -69,7 +69,7 @@ impl HookDecision {
         let rules = rules::of(context.environment, &context.files).answering(incoming.caller.as_ref());
         let (rules, unasked) =
             if incoming.input_unseen { rules.blind_to_input(event) } else { (rules, Vec::new()) };
-        expect_collapse(context, &rules, is_call);
+        prepare_for_crash(context, &rules, is_call);
         context.wait_for_policies(&rules, event);
         let before_policies = if incoming.input_unseen {
             rules.decide_without_input(event)
@@ -80,7 +80,7 @@ impl HookDecision {
         if rules.has_policies() && before_policies.decision.verdict().stops() {
             let refused =
                 Self::new(event, before_policies.decision.clone(), before_policies.troubles.clone());
-            refused.stand_by(context, time_for(&rules, event) * 9 / 10);
+            refused.make_final(context, time_for(&rules, event) * 9 / 10);
         }
         let known = || context.sessions().ok()?.peek(event.session_id()).ok().flatten();
         let known = || rules::session_view(known());
@@ -117,9 +117,11 @@ impl HookDecision {
 
     /// From now on, neither a timeout (`end` after the start of the process) nor a crash can revert the
     /// decision.
-    pub(super) fn stand_by(&self, context: &HookContext<'_>, end: Duration) {
+    pub(super) fn make_final(&self, context: &HookContext<'_>, end: Duration) {
         context.watch_until(end, |error| self.answer_failing(error));
-        context.stand_on(&self.answer_failing(&HookError::Internal("panic after the decision".to_owned())));
+        context.answer_panics_with(
+            &self.answer_failing(&HookError::Internal("panic after the decision".to_owned())),
+        );
         let answer = self.answer_failing(&HookError::OutOfResources);
         context.arm_crash(&answer, error::OUT_OF_RESOURCES);
     }
@@ -334,7 +336,7 @@ fn changes(
 /// Prepares for a policy that crashes the process: a built-in function can request more memory than there is,
 /// and a chain of rules can overflow the stack. Then its thread is left behind, and what was decided without
 /// it stands. The prepared answer is for systems where that is not possible.
-fn expect_collapse(context: &HookContext<'_>, rules: &Rules, is_call: bool) {
+fn prepare_for_crash(context: &HookContext<'_>, rules: &Rules, is_call: bool) {
     if rules.has_policies() {
         let error = HookError::Policy;
         let answer = answer::failed(&error, is_call);

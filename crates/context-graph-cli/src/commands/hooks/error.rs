@@ -112,7 +112,7 @@ pub enum HookError {
     #[error("Database error: {0}")]
     Storage(#[source] StorageError),
     /// Stored data failed a check: events were lost, or the state was made by somebody else.
-    #[error("Database error: {}", told(folder, above, pieces))]
+    #[error("Database error: {}", put_aside_message(folder, above, pieces))]
     PutAside {
         /// The state folder.
         folder: std::path::PathBuf,
@@ -150,7 +150,7 @@ pub(super) const OUT_OF_RESOURCES: &str =
     "Internal error: the process ran out of memory, stack or processor time";
 
 /// What was moved aside, and what to do.
-fn told(folder: &std::path::Path, above: &std::path::Path, pieces: &[String]) -> String {
+fn put_aside_message(folder: &std::path::Path, above: &std::path::Path, pieces: &[String]) -> String {
     let (foreign, lost): (Vec<&str>, Vec<&str>) =
         pieces.iter().map(String::as_str).partition(|piece| piece.starts_with("aside-"));
     let mut sentences = Vec::new();

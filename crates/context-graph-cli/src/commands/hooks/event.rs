@@ -5,9 +5,9 @@ use context_graph_events::Event;
 use super::budget;
 use super::context::HookContext;
 use super::error::HookError;
-use super::read::{Heard, Road, on_stdin};
+use super::read::{HookRequest, RecordPath, on_stdin};
 
-pub(super) fn read(context: &HookContext<'_>) -> Result<Heard, HookError> {
+pub(super) fn read(context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let Some(incoming) = on_stdin(context, true)? else {
         let why = if context.args.stdin == Some(false) {
             "--stdin=false leaves it alone"
@@ -18,6 +18,6 @@ pub(super) fn read(context: &HookContext<'_>) -> Result<Heard, HookError> {
     };
     let is_call = matches!(incoming.event, Event::PreToolUse(_));
     context.prepare(is_call, budget::of_event(&incoming.event));
-    let road = if is_call { Road::Fast } else { Road::Full };
-    Ok(Heard { road, ..incoming.into() })
+    let record_path = if is_call { RecordPath::Fast } else { RecordPath::Full };
+    Ok(HookRequest { record_path, ..incoming.into() })
 }

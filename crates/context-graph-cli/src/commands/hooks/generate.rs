@@ -166,18 +166,18 @@ impl ShellType {
 
     /// Continues without the program if it is missing. The start of a session says how to install it.
     fn check(self, hook: HookType) -> String {
-        let told = match hook {
-            HookType::SessionStart => format!("echo '{}'; ", Missing::told()),
+        let message = match hook {
+            HookType::SessionStart => format!("echo '{}'; ", Missing::install_reply()),
             _ => String::new(),
         };
         match self {
             Self::Bash | Self::Zsh => {
-                format!("command -v {PORTABLE} >/dev/null 2>&1 || {{ {told}exit 0; }}\n")
+                format!("command -v {PORTABLE} >/dev/null 2>&1 || {{ {message}exit 0; }}\n")
             }
-            Self::Fish => format!("command -q {PORTABLE}; or begin; {told}exit 0; end\n"),
+            Self::Fish => format!("command -q {PORTABLE}; or begin; {message}exit 0; end\n"),
             Self::Powershell => {
                 format!(
-                    "if (-not (Get-Command {PORTABLE} -ErrorAction SilentlyContinue)) {{ {told}exit 0 }}\n"
+                    "if (-not (Get-Command {PORTABLE} -ErrorAction SilentlyContinue)) {{ {message}exit 0 }}\n"
                 )
             }
         }

@@ -81,7 +81,7 @@ fn read_some(into: &mut Vec<u8>) -> io::Result<usize> {
 
 /// Decodes the client's form, the envelope, and other agents' payloads.
 pub fn decode(bytes: &[u8]) -> Result<Incoming, HookError> {
-    decode_for(bytes, |_, _| ())
+    decode_noting_caller(bytes, |_, _| ())
 }
 
 /// How much is known about a caller.
@@ -93,13 +93,16 @@ pub(super) enum Known {
     Event,
 }
 
-/// The same. `met` gets another agent as soon as it is known, and again with its event, so that failures are
+/// The same. `note_caller` gets another agent as soon as it is known, and again with its event, so that failures are
 /// answered in its dialect.
-pub(super) fn decode_for(bytes: &[u8], met: impl Fn(&Caller, Known)) -> Result<Incoming, HookError> {
+pub(super) fn decode_noting_caller(
+    bytes: &[u8],
+    note_caller: impl Fn(&Caller, Known),
+) -> Result<Incoming, HookError> {
     let object = decode::object(bytes)?;
     if let Some(caller) = agents::detect(&object, Environment::around()) {
-        met(&caller, Known::Agent);
-        return foreign(object, caller, met);
+        note_caller(&caller, Known::Agent);
+        return foreign(object, caller, note_caller);
     }
     match (object.contains_key("hook_event_name"), object.contains_key("hook_type")) {
         (true, false) => native(object),
@@ -118,10 +121,10 @@ fn no_event(found: &'static str) -> HookError {
 fn foreign(
     object: Map<String, Value>,
     mut caller: Caller,
-    met: impl Fn(&Caller, Known),
+    note_caller: impl Fn(&Caller, Known),
 ) -> Result<Incoming, HookError> {
     let event = agents::parse(object, &mut caller, Environment::around());
-    met(&caller, Known::Event);
+    note_caller(&caller, Known::Event);
     Ok(Incoming { caller: Some(caller), ..checked(event?)? })
 }
 

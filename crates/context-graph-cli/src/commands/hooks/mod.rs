@@ -42,7 +42,7 @@ use args::{CommonArgs, HookCommand};
 use context::HookContext;
 use decide::HookDecision;
 use error::HookError;
-use read::Heard;
+use read::HookRequest;
 
 use crate::{Environment, ExitStatus, crash, terminal, watchdog};
 
@@ -53,15 +53,15 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
     context.prepare(matches!(command, HookCommand::PreTool(_)), budget_ms(&command));
     context.announce_panics();
 
-    let answered = read::event(command, &context).map(|heard| respond(&context, heard));
+    let answered = read::event(command, &context).map(|request| respond(&context, request));
 
     watchdog::disarm();
     let answer = answered.unwrap_or_else(|error| context.failed(&error));
     let caller = context.caller();
     let status = answer::give(answer, caller.as_ref(), context.args.format, context.own_start());
     context.timings.passed("write");
-    if let Some(told) = context.timings.told() {
-        terminal::note(&told);
+    if let Some(report) = context.timings.report() {
+        terminal::note(&report);
     }
     context.start_what_comes_after();
     // The process ends now, so freeing memory would only cost time.
@@ -71,8 +71,8 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
 
 /// Decides about an event, records it in its session, and builds the answer. Once something is refused, no
 /// failure can revert it. A call that was allowed is asked about if the rest is late or fails badly.
-fn respond(context: &HookContext<'_>, heard: Heard) -> Answer {
-    let Heard { incoming, road, disagreement, tells_id, tells_summary } = heard;
+fn respond(context: &HookContext<'_>, request: HookRequest) -> Answer {
+    let HookRequest { incoming, record_path, disagreement, returns_id, returns_summary } = request;
     // An event that this version does not know may belong to no session.
     if incoming.event.known_name().is_none() && incoming.event.session_id().is_empty() {
         return Answer::nothing_to_say();
@@ -86,12 +86,12 @@ fn respond(context: &HookContext<'_>, heard: Heard) -> Answer {
 
     let decided = HookDecision::of(context, &incoming);
     context.timings.passed("policy");
-    let remembered = remember::event(context, incoming, &decided, road);
+    let remembered = remember::event(context, incoming, &decided, record_path);
     let mut answer = decided.answer_about(remembered);
 
     answer.tell_of_trust(context, &session_id, starts);
-    answer.output.session_id = tells_id.then_some(session_id);
-    if !tells_summary {
+    answer.output.session_id = returns_id.then_some(session_id);
+    if !returns_summary {
         answer.output.session_summary = None;
     }
     match disagreement {

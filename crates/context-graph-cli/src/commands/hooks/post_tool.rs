@@ -8,10 +8,10 @@ use super::args::PostToolArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::input::Incoming;
-use super::read::{Heard, agree, incoming, needed};
+use super::read::{HookRequest, agree, incoming, needed};
 use crate::clock;
 
-pub(super) fn read(args: &PostToolArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
+pub(super) fn read(args: &PostToolArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let mut incoming = incoming(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let tool = needed("tool-name", args.tool_name.clone())?;
@@ -23,7 +23,7 @@ pub(super) fn read(args: &PostToolArgs, context: &HookContext<'_>) -> Result<Hea
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
     let success = args.success.and_then(|given| given.0);
     let disagreement = success.and_then(|success| take_word(&mut incoming, success));
-    Ok(Heard { disagreement, ..incoming.into() })
+    Ok(HookRequest { disagreement, ..incoming.into() })
 }
 
 /// Applies the flag that says whether the call succeeded. It counts only if stdin does not say. If they

@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::args::PreToolArgs;
 use super::context::HookContext;
 use super::error::HookError;
-use super::read::{Heard, Road, agree, incoming, needed};
+use super::read::{HookRequest, RecordPath, agree, incoming, needed};
 use crate::clock;
 
-pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
+pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let mut by_flags = false;
     let mut incoming = incoming(context, || {
         by_flags = true;
@@ -26,6 +26,6 @@ pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<Hear
     incoming.expect(HookEventType::PreToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
-    let road = if args.fast_path { Road::Fast } else { Road::Full };
-    Ok(Heard { road, ..incoming.into() })
+    let record_path = if args.fast_path { RecordPath::Fast } else { RecordPath::Full };
+    Ok(HookRequest { record_path, ..incoming.into() })
 }

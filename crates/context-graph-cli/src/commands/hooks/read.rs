@@ -14,7 +14,7 @@ use crate::Environment;
 
 /// How an event is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Road {
+pub(super) enum RecordPath {
     /// Append to the journal and read the cache: no database, no waiting.
     Fast,
     /// Load the session, even from the store, and apply the event to it.
@@ -23,26 +23,32 @@ pub(super) enum Road {
 
 /// An event, and what else the command line asks for.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct HookRequest {
     pub(super) incoming: Incoming,
-    pub(super) road: Road,
+    pub(super) record_path: RecordPath,
     /// A contradiction between a flag and stdin. The event is recorded anyway.
     pub(super) disagreement: Option<HookError>,
     /// Whether the answer contains the session's id, because the caller does not know it.
-    pub(super) tells_id: bool,
+    pub(super) returns_id: bool,
     /// Whether the end of a session returns a summary.
-    pub(super) tells_summary: bool,
+    pub(super) returns_summary: bool,
 }
 
-impl From<Incoming> for Heard {
+impl From<Incoming> for HookRequest {
     fn from(incoming: Incoming) -> Self {
-        Self { incoming, road: Road::Full, disagreement: None, tells_id: false, tells_summary: true }
+        Self {
+            incoming,
+            record_path: RecordPath::Full,
+            disagreement: None,
+            returns_id: false,
+            returns_summary: true,
+        }
     }
 }
 
 /// Reads the event of a subcommand.
-pub(super) fn event(command: HookCommand, context: &HookContext<'_>) -> Result<Heard, HookError> {
-    let heard = match command {
+pub(super) fn event(command: HookCommand, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
+    let request = match command {
         HookCommand::SessionStart(args) => session_start::read(args, context),
         HookCommand::PreTool(args) => pre_tool::read(&args, context),
         HookCommand::PostTool(args) => post_tool::read(&args, context),
@@ -50,7 +56,7 @@ pub(super) fn event(command: HookCommand, context: &HookContext<'_>) -> Result<H
         HookCommand::SessionEnd(args) => session_end::read(&args, context),
         HookCommand::Event(_) => event::read(context),
     }?;
-    Ok(Heard { incoming: heard.incoming.marked(Environment::client_session), ..heard })
+    Ok(HookRequest { incoming: request.incoming.marked(Environment::client_session), ..request })
 }
 
 /// The event on stdin, or the one that the flags describe.
@@ -77,14 +83,14 @@ pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<O
     context.note_arrival(asked.elapsed());
     let Some(bytes) = read? else { return Ok(None) };
     context.timings.passed("read");
-    let incoming =
-        input::decode_for(&bytes, |caller, known| context.met(caller, known)).inspect_err(|_| {
+    let incoming = input::decode_noting_caller(&bytes, |caller, known| context.note_caller(caller, known))
+        .inspect_err(|_| {
             if may_be_call {
                 suspect::call(context, &bytes, 0);
             }
         })?;
     if incoming.caller.is_none() {
-        context.mistook();
+        context.forget_caller();
     }
     context.timings.passed("decode");
     Ok(Some(incoming))

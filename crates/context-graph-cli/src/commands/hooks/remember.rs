@@ -17,7 +17,7 @@ use super::decide::HookDecision;
 use super::error::HookError;
 use super::inject::Moment;
 use super::input::Incoming;
-use super::read::Road;
+use super::read::RecordPath;
 use crate::summary::Calls;
 use crate::{heads, summary, transcript_files};
 
@@ -25,8 +25,8 @@ use crate::{heads, summary, transcript_files};
 const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git could have committed session data. It is restored; check \
                          your recent commits";
 
-/// How long a tool call on the full road may take, from the start of the process.
-const FULL_ROAD: Duration = Duration::from_millis(2700);
+/// How long a tool call on the full path may take, from the start of the process.
+const FULL_PATH: Duration = Duration::from_millis(2700);
 
 /// What is known once an event is recorded.
 #[derive(Debug, Default)]
@@ -47,19 +47,19 @@ pub(super) struct Remembered {
     pub(super) lost: Option<HookError>,
 }
 
-/// Records an event in its session, on the fast or the full road.
+/// Records an event in its session, on the fast or the full path.
 pub(super) fn event(
     context: &HookContext<'_>,
     incoming: Incoming,
     decided: &HookDecision,
-    road: Road,
+    record_path: RecordPath,
 ) -> Result<Remembered, HookError> {
     let (event, at_ms) = (&incoming.event, incoming.at_ms());
     let budget = Duration::from_millis(budget::of_event(event));
     if decided.stops() {
         // Gates and signals may have used more than the event's own budget.
         let end = (budget * 9 / 10).max(context.started.elapsed() + budget / 2);
-        decided.stand_by(context, end);
+        decided.make_final(context, end);
     }
     #[cfg(debug_assertions)]
     if matches!(event, Event::PreToolUse(_)) {
@@ -68,11 +68,11 @@ pub(super) fn event(
     if decided.has_action {
         context.hand_on(event, at_ms);
     }
-    match road {
-        Road::Fast => append(context, incoming, decided, at_ms),
-        Road::Full => {
+    match record_path {
+        RecordPath::Fast => append(context, incoming, decided, at_ms),
+        RecordPath::Full => {
             if matches!(event, Event::PreToolUse(_)) {
-                context.watch_until(FULL_ROAD, |error| decided.answer(None).but_unrecorded(error));
+                context.watch_until(FULL_PATH, |error| decided.answer(None).but_unrecorded(error));
             }
             step(context, incoming, decided, at_ms)
         }
@@ -100,7 +100,7 @@ fn append(
 }
 
 /// Applies an event to its session, wherever the session is. Not inlined: its frame takes seven pages of
-/// stack that the fast road must not touch.
+/// stack that the fast path must not touch.
 #[inline(never)]
 fn step(
     context: &HookContext<'_>,
@@ -142,7 +142,7 @@ fn step(
     let instructions = || instructions(context.environment.project_root());
     let mut words = moment.words(&session, previous.as_ref(), &report, &config.inject, instructions);
     if let Some(caller) = &caller {
-        // The first of the two events has said it.
+        // The first copy of the event was already answered with it.
         words = words.filter(|_| !is_repeat);
         words = keep_for_later(sessions, &session_id, at_ms, caller, decided, words)?;
         let waited = report.waited.iter().cloned();
@@ -177,7 +177,8 @@ fn step(
     Ok(Remembered { snapshot, words, notices, told, summary, refused_previous, lost })
 }
 
-/// Records context that this event of another agent cannot carry, so that a later event does. Returns what it can carry.
+/// Records context that this event of another agent cannot carry, for a later event. Returns what this one
+/// can carry.
 #[cold]
 fn keep_for_later(
     sessions: &Sessions,

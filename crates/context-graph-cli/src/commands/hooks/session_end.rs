@@ -6,10 +6,10 @@ use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 use super::args::SessionEndArgs;
 use super::context::HookContext;
 use super::error::HookError;
-use super::read::{Heard, agree, incoming, needed};
+use super::read::{HookRequest, agree, incoming, needed};
 use crate::clock;
 
-pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
+pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     // Scripts pass 0 if they did not find a duration.
     let flag = args.duration_ms.and_then(|given| given.0).filter(|duration| *duration != 0);
     let mut incoming = incoming(context, || {
@@ -27,5 +27,5 @@ pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<H
             }
         }
     }
-    Ok(Heard { tells_summary: args.generate_summary, ..incoming.into() })
+    Ok(HookRequest { returns_summary: args.generate_summary, ..incoming.into() })
 }

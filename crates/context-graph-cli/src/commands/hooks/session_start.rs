@@ -5,10 +5,10 @@ use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 use super::args::SessionStartArgs;
 use super::context::HookContext;
 use super::error::HookError;
-use super::read::{Heard, agree, incoming};
+use super::read::{HookRequest, agree, incoming};
 use crate::clock;
 
-pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<Heard, HookError> {
+pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let flag_id = args.session_id.clone().filter(|id| !id.is_empty());
     let mut from_flags = false;
     let mut incoming = incoming(context, || {
@@ -30,5 +30,5 @@ pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<
         agree("previous-session-id", named.as_deref(), previous)?;
     }
     incoming.previous_session_id = incoming.previous_session_id.or(named);
-    Ok(Heard { tells_id: flag_id.is_none() && from_flags, ..incoming.into() })
+    Ok(HookRequest { returns_id: flag_id.is_none() && from_flags, ..incoming.into() })
 }

@@ -24,7 +24,7 @@ pub(super) fn call(context: &HookContext<'_>, bytes: &[u8], known: usize) {
     let client_session = Environment::client_session();
     let seems = agents::glimpse(bytes, client_session.as_deref(), Environment::around());
     match seems.or_else(|| (named == Some(false)).then(Caller::unknown)) {
-        Some(caller) => context.met(&caller, Known::Event),
+        Some(caller) => context.note_caller(&caller, Known::Event),
         None if is_expected => {}
         None => context.prepare(true, budget::DEFAULT_MS),
     }

@@ -258,7 +258,7 @@ fn seen_already(environment: &Environment, client: &AgentClient, scope: Scope) -
     also_run(environment, client.agent).map(|file| file.display().to_string())
 }
 
-/// The settings of Claude Code with hooks of ours that an agent runs as well: Copilot CLI those of the project, Cursor
+/// Claude Code's settings with our hooks that an agent also runs: for Copilot CLI the project's, for Cursor
 /// also the user's.
 pub(crate) fn also_run(environment: &Environment, agent: Agent) -> Option<PathBuf> {
     let of_project = || where_ours_are(environment);

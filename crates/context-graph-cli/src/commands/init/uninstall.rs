@@ -101,7 +101,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Comm
     Ok(())
 }
 
-/// What is said about hooks that were left, and how to take them out.
+/// The message about hooks that were left, and how to remove them.
 pub(super) fn left(path: &Path, scope: Scope, command: &str) -> String {
     let whose = match scope {
         Scope::Project => "for everybody in this repository ",

@@ -74,7 +74,7 @@ enum What {
 }
 
 impl What {
-    /// What an exception for it holds for, in words.
+    /// What an exception for it covers, in words.
     fn covers(&self) -> String {
         match self {
             Self::Command(_) => {
@@ -163,7 +163,7 @@ fn is_users(named: bool, rules: &[String]) -> bool {
     named || rules.iter().any(|rule| rule.starts_with("self-protection"))
 }
 
-/// What would be written, and what it would hold for.
+/// What would be written, and what it would cover.
 fn show(path: &Path, added: &str, what: &What, is_users: bool) -> CommandResult {
     table::print_lines([format!("to be added to {}:", path.display())])?;
     table::print_lines(added.lines().map(|line| format!("  {line}")))?;
@@ -181,7 +181,7 @@ fn is_allowed(rule: &str, what: &What, known: &[Exception]) -> bool {
     known.iter().any(|exception| exception.rule == rule && what.is_of(exception))
 }
 
-/// Whether an exception that is in force holds for it, perhaps one for another spelling.
+/// Whether an exception in force covers it, perhaps with another spelling.
 fn is_in_force(rule: &str, what: &What, rules: &Rules, environment: &Environment) -> bool {
     if is_allowed(rule, what, &rules.config().exceptions) {
         return true;

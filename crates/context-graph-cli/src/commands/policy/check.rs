@@ -2,7 +2,7 @@
 
 use context_graph_events::{Event, EventName};
 use context_graph_policy::rego::{Input, Limits, PolicySet, Provided, RegoError, Remark, Surroundings};
-use context_graph_policy::rules::{PATIENCE, POLICIES, Rules, said};
+use context_graph_policy::rules::{PATIENCE, POLICIES, Rules, error_line};
 use context_graph_policy::{Context, PolicyConfig, RealFileSystem};
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,7 @@ fn of_rules(rules: &Rules, environment: &Environment) -> (Vec<String>, Vec<Strin
         let Some(policies) = policies else { continue };
         let config = rules.config();
         let broken = compile_errors(policies, config, environment);
-        problems.extend(broken.iter().map(|error| format!("{whose}{}", said(error))));
+        problems.extend(broken.iter().map(|error| format!("{whose}{}", error_line(error))));
         let is_broken = |file: &str| broken.iter().any(|error| error.file == file);
         for remark in policies.remarks(&provided(config), is_broken) {
             let list = if remark.is_error { &mut problems } else { &mut hints };

@@ -25,7 +25,7 @@ pub(super) fn tell(curve: &Curve, session: &Session) -> String {
     if !curve.points.is_empty() {
         let _ = writeln!(text, "  {}", bars(curve));
     }
-    for note in curve.notes.iter().filter(|note| !matches!(note.kind, NoteKind::Told | NoteKind::Dream)) {
+    for note in curve.notes.iter().filter(|note| !matches!(note.kind, NoteKind::Injected | NoteKind::Dream)) {
         let _ = writeln!(text, "  call {:>4}  {}", note.call, note.text);
     }
     text.push('\n');

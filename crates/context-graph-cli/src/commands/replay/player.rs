@@ -47,7 +47,7 @@ impl Player {
     pub(super) fn finish(mut self) -> usize {
         if let Some(out) = &mut self.out {
             if self.order.is_empty() && self.bad == 0 {
-                // A program gets an object for nothing, too.
+                // A program gets an object even if there was nothing.
                 let _ = writeln!(out, "{}", json!({"events": 0}));
             }
             let _ = out.flush();

@@ -88,7 +88,7 @@ impl Server {
         if server.url.is_empty() { Err(failure("the server did not start")) } else { Ok(server) }
     }
 
-    /// The most memory that it had, in bytes; none where the system does not say.
+    /// Its peak memory in bytes; `None` if the system does not report it.
     fn peak(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

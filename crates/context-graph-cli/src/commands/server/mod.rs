@@ -141,7 +141,7 @@ fn no_tables(where_: &str) -> Failure {
         .with_next_step("`context-graph server --database … migrate` makes them")
 }
 
-/// Looks whether the tables are those of this version. An SQLite file is brought there.
+/// Checks that the tables have this version. An SQLite file is upgraded first.
 fn ready(pool: &Pool) -> CommandResult {
     if !pool.is_postgres() {
         schema::migrate(pool, false, clock::now_ms()).map_err(db_failure)?;

@@ -1,4 +1,4 @@
-//! The team's policy: published by whoever has the key.
+//! The team's policy: signed with the policy key, and published.
 
 use std::path::PathBuf;
 

@@ -64,7 +64,7 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> CommandResult {
         let whole = sessions.iter().map(|(session, calls)| to_json(session, *calls));
         let all: Vec<_> = whole.chain(damaged.iter().map(Damaged::to_json)).collect();
         table::print_json(&all.into())?;
-        return told(damaged);
+        return report_damaged(damaged);
     }
     if sessions.is_empty() && damaged.is_empty() {
         let is_all =
@@ -78,7 +78,7 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> CommandResult {
         let shown = format!("the newest {}, --limit 0 for all", args.limit);
         table::print_lines([String::new(), shown])?;
     }
-    told(damaged)
+    report_damaged(damaged)
 }
 
 /// A session that cannot be read.
@@ -94,14 +94,14 @@ impl Damaged {
 }
 
 /// Says which sessions are damaged, and fails if there are any.
-fn told(damaged: Vec<Damaged>) -> CommandResult {
+fn report_damaged(damaged: Vec<Damaged>) -> CommandResult {
     for Damaged { id, failure } in &damaged {
         terminal::complain(&format!(
             "session {id} is damaged and not listed above: {failure} (`context-graph maintain --rebuild` makes anew what can be \
              made from its records, `context-graph session forget {id}` removes it)"
         ));
     }
-    damaged.first().map_or(Ok(()), |first| Err(Failure::said(first.failure.code()).answered()))
+    damaged.first().map_or(Ok(()), |first| Err(Failure::already_reported(first.failure.code()).answered()))
 }
 
 fn print(sessions: &[(Session, Calls)], all_projects: bool) -> CommandResult {

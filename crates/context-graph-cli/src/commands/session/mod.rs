@@ -161,8 +161,8 @@ impl Shelf {
         Ok(self.sessions.view(self.store.as_ref(), session_id)?.is_some())
     }
 
-    /// The same for one of several: damage to its stored state is told, and the session is read from its records
-    /// instead.
+    /// The same for one of several sessions: damage to its stored state is reported, and the session is read
+    /// from its records instead.
     pub(crate) fn view_of_many(&self, session_id: &str) -> Result<SessionView, Failure> {
         match self.view(session_id) {
             Err(failure) if failure.code() == ErrorCode::Corruption => {

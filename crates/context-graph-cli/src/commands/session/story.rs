@@ -1,7 +1,7 @@
 //! One event of a session, as a line.
 
 use context_graph_core::audit::in_words;
-use context_graph_core::session::{DREAM_EVENT, Dream, EventRecord, EventsLost, dream_of, waiting_texts};
+use context_graph_core::session::{DREAM_EVENT, EventRecord, EventsLost, dream_of, waiting_texts};
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Value, json};
 
@@ -102,7 +102,7 @@ fn subject(event: &Event) -> String {
             Some(lost) => lost.to_string(),
             None => match waiting_texts(other) {
                 Some(texts) => short(&texts.join(" / ")),
-                None => dream_of(other).map(told).unwrap_or_default(),
+                None => dream_of(other).map(|dream| dream.words()).unwrap_or_default(),
             },
         },
     }
@@ -114,11 +114,6 @@ fn ruled(subject: String, record: &EventRecord) -> String {
         Some(ruling) => format!("{subject} [{}: {}]", ruling.verdict, ruling.rules.join(", ")),
         None => subject,
     }
-}
-
-/// Without the number of vectors; `consciousness` shows that.
-fn told(dream: Dream) -> String {
-    format!("{} at {:.2}", dream.cause.words(), dream.ic)
 }
 
 fn call(tool: &str, command: Option<String>, path: Option<String>) -> String {

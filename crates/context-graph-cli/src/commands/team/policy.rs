@@ -54,12 +54,12 @@ pub(super) fn line(membership: &Membership) -> String {
     }
 }
 
-/// Says that a team was joined, before anything is known of its policy.
+/// Notes that a team was joined; so far no policy of it is known.
 pub(super) fn begin(environment: &Environment) -> Result<(), Failure> {
     Ok(environment.user_folder()?.set_note(&Note::NoPolicy.bytes())?)
 }
 
-/// Removes the policy, and that a team was joined.
+/// Removes the policy, and the note that a team was joined.
 pub(super) fn remove(environment: &Environment) -> Result<(), Failure> {
     let user = environment.user_folder()?;
     user.set_note(&[])?;
@@ -104,7 +104,7 @@ fn take(membership: &mut Membership, fetched: Fetched, environment: &Environment
     };
     let (etag, content) = match (fetched, known) {
         (Fetched::Nothing, None) => {
-            // What was not known is known now.
+            // The team has no policy. The note may say that this is not known.
             begin(environment)?;
             return Ok(Pulled::Nothing);
         }
@@ -137,7 +137,7 @@ fn take(membership: &mut Membership, fetched: Fetched, environment: &Environment
     Ok(Pulled::New(number))
 }
 
-/// What is wrong with a policy, as rules are made of it.
+/// What is wrong with a policy, found by building rules from it.
 fn problems(bundle: Bundle, environment: &Environment) -> Vec<String> {
     let layer = bundle.layer();
     let rules: Rules = rules::of_team(environment, &layer);

@@ -46,7 +46,7 @@ impl Review {
         for policy in policies {
             review.policy(policy);
         }
-        review.problems.extend(errors.iter().map(context_graph_policy::rules::said));
+        review.problems.extend(errors.iter().map(context_graph_policy::rules::error_line));
         review
     }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::render::{Reply, Said};
+use super::render::{Reply, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{
     PostToolUse, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit,
@@ -53,15 +53,15 @@ fn prepare(object: &mut Map<String, Value>) {
     }
 }
 
-fn render(said: &Said<'_>, _: &Caller) -> Reply {
+fn render(content: &ReplyContent<'_>, _: &Caller) -> Reply {
     let mut object = Map::new();
-    if said.refuses() {
+    if content.refuses() {
         object.insert("cancel".to_owned(), true.into());
-        object.insert("errorMessage".to_owned(), said.reason.as_str().into());
-        return said.refusal(object.into());
+        object.insert("errorMessage".to_owned(), content.reason.as_str().into());
+        return content.refusal(object.into());
     }
-    if let Some(context) = said.context {
+    if let Some(context) = content.context {
         object.insert("contextModification".to_owned(), context.into());
     }
-    Said::success(object.into())
+    ReplyContent::success(object.into())
 }

@@ -4,7 +4,8 @@
 
 use serde_json::{Map, Value};
 
-use super::render::{Reply, Said};
+use super::read::read_texts;
+use super::render::{Reply, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{
     Notification, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse, SessionEnd,
@@ -88,38 +89,29 @@ fn prepare(object: &mut Map<String, Value>) {
         };
         object.insert("hook_event_name".to_owned(), native.into());
     }
-    // A call's arguments may be an object as text.
-    for key in ["toolArgs", "toolInput"] {
-        let inner = object
-            .get(key)
-            .and_then(Value::as_str)
-            .and_then(|text| crate::decode::object(text.as_bytes()).ok());
-        if let Some(inner) = inner {
-            object.insert(key.to_owned(), inner.into());
-        }
-    }
+    read_texts(object, ["toolArgs", "toolInput"]);
 }
 
-fn render(said: &Said<'_>, caller: &Caller) -> Reply {
+fn render(content: &ReplyContent<'_>, caller: &Caller) -> Reply {
     let Some(event) = caller.event else { return Reply::default() };
-    let Value::Object(mut object) = said.claude_shaped(event) else { return Reply::default() };
+    let Value::Object(mut object) = content.claude_shaped(event) else { return Reply::default() };
     let nested = object.get("hookSpecificOutput").and_then(Value::as_object).cloned().unwrap_or_default();
     for key in ["permissionDecision", "permissionDecisionReason", "additionalContext"] {
         if let Some(value) = nested.get(key) {
             object.insert(key.to_owned(), value.clone());
         }
     }
-    if let Some(input) = &said.input {
+    if let Some(input) = &content.input {
         object.insert("modifiedArgs".to_owned(), Value::Object(input.clone()));
     }
-    if event == PostToolUse && said.refuses() {
-        let result = serde_json::json!({"resultType": "failure", "textResultForLlm": said.reason});
+    if event == PostToolUse && content.refuses() {
+        let result = serde_json::json!({"resultType": "failure", "textResultForLlm": content.reason});
         object.insert("modifiedResult".to_owned(), result);
     }
     // At other events an exit code does not refuse, and the object with the refusal would be ignored.
-    if said.refuses() && event == PreToolUse {
-        said.refusal(object.into())
+    if content.refuses() && event == PreToolUse {
+        content.refusal(object.into())
     } else {
-        Said::success(object.into())
+        ReplyContent::success(object.into())
     }
 }

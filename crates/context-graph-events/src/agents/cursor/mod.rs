@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::render::{Reply, Said};
+use super::read::read_texts;
+use super::render::{Reply, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{
     PostToolUse, PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, SubagentStart,
@@ -53,15 +54,7 @@ pub(super) const STEP: &[Verb] = &[Deny, Allow];
 
 /// Converts events before one kind of call into calls, and JSON texts into objects.
 fn prepare(object: &mut Map<String, Value>) {
-    for key in ["tool_input", "tool_output"] {
-        let inner = object
-            .get(key)
-            .and_then(Value::as_str)
-            .and_then(|text| crate::decode::object(text.as_bytes()).ok());
-        if let Some(inner) = inner {
-            object.insert(key.to_owned(), inner.into());
-        }
-    }
+    read_texts(object, ["tool_input", "tool_output"]);
     let name = object.get("hook_event_name").and_then(Value::as_str).unwrap_or("").to_owned();
     let call = match name.as_str() {
         "beforeShellExecution" => Some(("Shell", "command")),
@@ -89,7 +82,7 @@ fn prepare(object: &mut Map<String, Value>) {
     }
 }
 
-fn render(said: &Said<'_>, caller: &Caller) -> Reply {
+fn render(content: &ReplyContent<'_>, caller: &Caller) -> Reply {
     let Some(event) = caller.event else { return Reply::default() };
     let mut object = Map::new();
     let mut set = |key: &str, value: Value| {
@@ -97,29 +90,29 @@ fn render(said: &Said<'_>, caller: &Caller) -> Reply {
     };
     match event {
         PreToolUse => {
-            set("permission", if said.refuses() { "deny" } else { "allow" }.into());
-            if said.refuses() {
-                set("user_message", said.reason.as_str().into());
-                set("agent_message", said.reason.as_str().into());
+            set("permission", if content.refuses() { "deny" } else { "allow" }.into());
+            if content.refuses() {
+                set("user_message", content.reason.as_str().into());
+                set("agent_message", content.reason.as_str().into());
             }
-            if let Some(input) = &said.input {
+            if let Some(input) = &content.input {
                 set("updated_input", Value::Object(input.clone()));
             }
         }
         UserPromptSubmit => {
-            set("continue", (!said.refuses()).into());
-            if said.refuses() {
-                set("user_message", said.reason.as_str().into());
+            set("continue", (!content.refuses()).into());
+            if content.refuses() {
+                set("user_message", content.reason.as_str().into());
             }
         }
-        Stop if said.refuses() => set("followup_message", said.reason.as_str().into()),
+        Stop if content.refuses() => set("followup_message", content.reason.as_str().into()),
         _ => {}
     }
-    if let Some(context) = said.context {
+    if let Some(context) = content.context {
         set("additional_context", context.into());
     }
-    if let (Some(message), false) = (said.message, object.contains_key("user_message")) {
+    if let (Some(message), false) = (content.message, object.contains_key("user_message")) {
         object.insert("user_message".to_owned(), message.into());
     }
-    Said::success(object.into())
+    ReplyContent::success(object.into())
 }

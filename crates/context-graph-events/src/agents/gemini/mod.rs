@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::render::{Reply, Said};
+use super::render::{Reply, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{
     Notification, PostToolUse, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit,
@@ -42,24 +42,24 @@ fn prepare(object: &mut Map<String, Value>) {
     }
 }
 
-fn render(said: &Said<'_>, _: &Caller) -> Reply {
+fn render(content: &ReplyContent<'_>, _: &Caller) -> Reply {
     let mut object = Map::new();
-    if said.refuses() {
+    if content.refuses() {
         object.insert("decision".into(), "deny".into());
-        object.insert("reason".into(), said.reason.as_str().into());
+        object.insert("reason".into(), content.reason.as_str().into());
     }
     let mut specific = Map::new();
-    if let Some(input) = &said.input {
+    if let Some(input) = &content.input {
         specific.insert("tool_input".into(), Value::Object(input.clone()));
     }
-    if let Some(context) = said.context {
+    if let Some(context) = content.context {
         specific.insert("additionalContext".into(), context.into());
     }
-    if let Some(message) = said.message {
+    if let Some(message) = content.message {
         object.insert("systemMessage".into(), message.into());
     }
     if !specific.is_empty() {
         object.insert("hookSpecificOutput".into(), specific.into());
     }
-    if said.refuses() { said.refusal(json!(object)) } else { Said::success(json!(object)) }
+    if content.refuses() { content.refusal(json!(object)) } else { ReplyContent::success(json!(object)) }
 }

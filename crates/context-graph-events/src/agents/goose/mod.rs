@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::render::{Reply, Said};
+use super::render::{Reply, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{PreToolUse, Stop};
 use crate::reply::Verb::{Block, Deny};
@@ -30,9 +30,9 @@ fn prepare(object: &mut Map<String, Value>) {
     }
 }
 
-fn render(said: &Said<'_>, _: &Caller) -> Reply {
-    if said.refuses() {
-        return said.refusal(json!({"decision": "block", "reason": said.reason}));
+fn render(content: &ReplyContent<'_>, _: &Caller) -> Reply {
+    if content.refuses() {
+        return content.refusal(json!({"decision": "block", "reason": content.reason}));
     }
     Reply::default()
 }

@@ -17,7 +17,7 @@ impl Scan<'_> {
             return;
         }
         let mut targets = statement.targets.clone();
-        // What a walk through the project removes is looked at as a whole.
+        // What a walk through the project removes is judged as a whole.
         let walks = has(low, WALKS);
         if walks || low.contains("rglob(") && statement.operands.iter().any(|text| text.starts_with("*.")) {
             targets.retain(|target| !matches!(target.known(), "." | "./"));

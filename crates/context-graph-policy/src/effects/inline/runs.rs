@@ -101,7 +101,7 @@ pub(super) fn own_program(shell: &mut Shell<'_>, code: &str) {
     );
 }
 
-/// Groups of our verbs. Their name alone is none.
+/// Groups of our verbs. The name of a group alone is not a verb.
 const GROUPS: &[&str] = &["audit", "config", "consciousness", "policy", "self", "session"];
 
 /// Most strings are not commands, so one that cannot be parsed is not reported.

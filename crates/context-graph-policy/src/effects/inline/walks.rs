@@ -1,12 +1,12 @@
-//! Code that walks a folder and removes or empties all that it meets there. The names are found while it runs; the
-//! folder that it begins in is written.
+//! Code that walks a folder and removes or empties everything in it. Only the run itself finds the names, but
+//! the starting folder is in the code.
 
 use super::words::{DELETES, WALKS};
 use super::{Scan, computed, has};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Text};
 
-/// Ways to empty a file. Code that writes something else may as well mend it.
+/// Ways to empty a file. Code that writes something else may be repairing it.
 const EMPTIES: &[&str] = &[
     "'w').close()",
     "\"w\").close()",

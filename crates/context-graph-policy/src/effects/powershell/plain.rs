@@ -52,7 +52,7 @@ fn joined(statement: &str, shell: &Shell<'_>) -> String {
             let Some(at) = text.to_ascii_lowercase().find(call) else { break };
             let inner = &text[at + call.len()..];
             let Some(end) = inner.find(')') else { break };
-            // What the object is told to do is looked at as it stands.
+            // A method call on the object is examined as it stands.
             if same.contains(call) && inner[end + 1..].starts_with('.') {
                 break;
             }
@@ -98,7 +98,7 @@ pub(super) fn with_values(statement: &str, values: &mut Vec<(String, String)>, s
         }
         return statement.to_owned();
     }
-    // What the command on the right does happens whatever becomes of its result.
+    // The command on the right has its effects, whatever happens to its result.
     if value.starts_with(|c: char| c.is_ascii_alphabetic()) { value } else { statement.to_owned() }
 }
 

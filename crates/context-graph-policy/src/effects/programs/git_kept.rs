@@ -1,4 +1,4 @@
-//! What a repository and the user's settings keep for git to run: aliases and hooks.
+//! What a repository and the user's settings store for git to run: aliases and hooks.
 
 use crate::effects::path::is_within;
 use crate::effects::shell::Shell;
@@ -124,7 +124,7 @@ const BUILT_IN: &[&str] = &[
 ];
 
 impl Shell<'_> {
-    /// The alias of this name that the repository or the user keeps.
+    /// The alias of this name in the repository's or the user's settings.
     pub(super) fn kept_alias(&self, sub: &str) -> Option<Text> {
         if BUILT_IN.binary_search(&sub).is_ok() || sub.starts_with('-') {
             return None;
@@ -135,7 +135,7 @@ impl Shell<'_> {
         own.into_iter().chain(users).find_map(|file| self.kept_setting(&file, "alias", sub)).map(Text::lit)
     }
 
-    /// The hooks that a subcommand runs. Only those that are there are read.
+    /// The hooks that a subcommand runs. Only existing ones are read.
     pub(super) fn kept_hooks(&mut self, sub: &str, call: &Invocation<'_>) {
         let names: &[&str] = match sub {
             "commit" if call.has("--no-verify") => &["prepare-commit-msg", "post-commit"],

@@ -29,7 +29,7 @@ impl Shell<'_> {
                 inline::scan(self, "python", code, &[]);
             }
         }
-        // Modules that run a file under their eyes.
+        // Modules that run a file and observe it.
         let watches =
             ["pdb", "cProfile", "profile", "trace", "coverage", "runpy", "debugpy", "memory_profiler"];
         let file = args.iter().find(|arg| arg.known().rsplit_once('.').is_some_and(|(_, end)| end == "py"));

@@ -80,7 +80,7 @@ impl Shell<'_> {
                 self.send(Text::lit("gist.github.com"), stdin.cargo(), "gh gist");
             }
         }
-        // Publishing a build is what a release is for. The guards judge which files it takes.
+        // Publishing a build is what a release is for. The guards judge which files it includes.
         if call.word(0) == "release" && matches!(call.word(1), "create" | "upload") {
             for file in call.words.iter().skip(3) {
                 // A label may follow the name.
@@ -163,8 +163,8 @@ impl Shell<'_> {
         }
     }
 
-    /// What the source lacks is removed at the destination. In a folder of one's own that is how things are published;
-    /// at the top of another machine it takes what others keep there.
+    /// Files that the source lacks are removed at the destination. In a folder of its own that is how things
+    /// are published; near the root of another machine it removes other people's files.
     fn mirror_to(&mut self, destination: &Text, by: &str) {
         let Some((_, path)) = destination.split_once(':') else { return };
         let known = path.known().trim_end_matches('/');
@@ -176,7 +176,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Lines for a client of files elsewhere: what they remove there.
+    /// The lines for a file transfer client, and what they remove on the other side.
     fn removes_elsewhere(&mut self, lines: &str, by: &str) {
         for line in lines.split(['\n', ';']).take(64) {
             let mut words = line.split_whitespace().map(|word| word.trim_matches(['"', '\'']));

@@ -63,7 +63,7 @@ pub(super) fn flow_of(
         "aws" | "gsutil" | "gcloud" | "mc" | "s3cmd" | "rclone" => {
             flow.file =
                 call.words.last().is_some_and(|last| last.known() == "-") || matches!(call.word(0), "cat");
-            // It lies elsewhere, and others may have put it there.
+            // The file comes from elsewhere, and others may have put it there.
             flow.network = flow.file && !stdin.piped;
         }
         "locate" | "plocate" | "mlocate" | "mdfind" => {

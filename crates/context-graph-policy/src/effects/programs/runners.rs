@@ -18,7 +18,7 @@ impl Shell<'_> {
             }
             return;
         }
-        // Programs that watch another while it runs.
+        // Programs that run another one and observe it.
         if let "coverage" | "kernprof" | "viztracer" | "scalene" | "pyinstrument" | "memray" | "py-spy" =
             run.name.as_str()
         {

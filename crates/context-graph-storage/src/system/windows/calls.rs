@@ -1,4 +1,4 @@
-//! What the standard library has no call for, or not the one that is needed.
+//! Calls that the standard library does not have, or not in the form that is needed.
 #![expect(unsafe_code, reason = "the calls of the system are")]
 
 use std::ffi::OsString;
@@ -17,17 +17,17 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
-/// No content comes so far. A lock is binding here: whoever has not got it can neither read nor write what is locked, also
-/// through another handle of the same process. So one byte is locked that nobody reads or writes, and not the whole file
-/// as the standard library would.
+/// No content is this far into a file. A lock is mandatory on Windows: nobody else can read or write the
+/// locked bytes, not even through another handle of the same process. So we lock one byte that nobody uses,
+/// and not the whole file as the standard library would.
 const LOCKED: u64 = 1 << 62;
 
-/// Waits until no one else holds a file.
+/// Waits for an exclusive lock on a file.
 pub(crate) fn lock(file: &File) -> io::Result<()> {
     lock_by(file, LOCKFILE_EXCLUSIVE_LOCK)
 }
 
-/// Holds a file if no one else does; whether it is held now.
+/// Locks a file if nobody else has locked it; returns whether it is locked now.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     match lock_by(file, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY) {
         Ok(()) => Ok(true),
@@ -37,14 +37,14 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
 }
 
 fn lock_by(file: &File, how: u32) -> io::Result<()> {
-    // What this handle has locked already, as after a failure, it would wait for as others do, and forever.
+    // A handle that already holds the lock, as after a failure, would wait for itself forever.
     let _ = unlock(file);
     let mut place = locked();
     // SAFETY: the handle is open, and `place` outlives the call, which waits: no file here is opened for overlapped work.
     succeeded(unsafe { LockFileEx(file.as_raw_handle(), how, 0, 1, 0, &raw mut place) })
 }
 
-/// Lets others hold it.
+/// Releases the lock.
 pub(crate) fn unlock(file: &File) -> io::Result<()> {
     let mut place = locked();
     // SAFETY: as above.
@@ -57,7 +57,7 @@ fn locked() -> OVERLAPPED {
     OVERLAPPED { Anonymous: place, ..OVERLAPPED::default() }
 }
 
-/// The same file for something else.
+/// Opens the same file again with other rights.
 pub(super) fn reopen(file: &File, access: u32) -> io::Result<File> {
     let share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
     // SAFETY: the handle is open.
@@ -69,14 +69,14 @@ pub(super) fn reopen(file: &File, access: u32) -> io::Result<File> {
     Ok(unsafe { File::from_raw_handle(handle) })
 }
 
-/// What the system knows of something open.
+/// What the system reports about something open.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub(super) attributes: u32,
     /// The volume, and the number in it.
     pub(super) identity: (u64, u64),
     pub(super) size: u64,
-    /// None are left when it is removed and only held open.
+    /// 0 if it was removed and is only held open.
     pub(super) links: u64,
 }
 
@@ -99,18 +99,18 @@ pub(super) fn look(handle: BorrowedHandle<'_>) -> io::Result<Found> {
     })
 }
 
-/// Where something open really is.
+/// The real path of something open.
 pub(super) fn real_path(file: &File) -> io::Result<PathBuf> {
     let mut units = vec![0u16; 512];
     loop {
         let room = u32::try_from(units.len()).map_err(io::Error::other)?;
-        // SAFETY: the handle is open, and there is room for as many units as is said.
+        // SAFETY: the handle is open, and the buffer has the given length.
         let length = unsafe {
             GetFinalPathNameByHandleW(file.as_raw_handle(), units.as_mut_ptr(), room, FILE_NAME_NORMALIZED)
         };
         match length as usize {
             0 => return Err(io::Error::last_os_error()),
-            // With its end in it, a path that does not fit needs this much.
+            // The length that a path needs if it does not fit includes its final zero.
             length if length >= units.len() => units.resize(length + 1, 0),
             length => return Ok(OsString::from_wide(&units[..length]).into()),
         }

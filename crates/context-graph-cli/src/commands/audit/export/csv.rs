@@ -7,7 +7,7 @@ use context_graph_core::audit::{Call, Entry, EventRuling, Happening, in_words};
 use context_graph_events::agents::Agent;
 use serde_json::Value;
 
-use super::sink::{Sink, SinkError, Told};
+use super::sink::{ExportedSession, Sink, SinkError};
 use crate::{terminal, time};
 
 /// The columns, in their order.
@@ -61,19 +61,19 @@ impl Sink for Csv<'_> {
         Ok(write!(self.out, "{}\r\n", COLUMNS.join(","))?)
     }
 
-    fn session(&mut self, told: &Told) -> Result<(), SinkError> {
-        for entry in &told.entries {
+    fn session(&mut self, exported: &ExportedSession) -> Result<(), SinkError> {
+        for entry in &exported.entries {
             let mut row = Row::default();
             row.text(if matches!(entry, Entry::Call(_)) { "call" } else { "event" });
-            row.text(&told.session.snapshot.session_id);
-            row.text(&told.session.state.project);
+            row.text(&exported.session.snapshot.session_id);
+            row.text(&exported.session.state.project);
             row.number(Some(entry.first_seq()));
             row.text(&time::utc(entry.at_ms()));
             match entry {
                 Entry::Call(call) => call_cells(&mut row, call),
-                Entry::Event(happening) => event_cells(&mut row, happening, told.payload(happening)),
+                Entry::Event(happening) => event_cells(&mut row, happening, exported.payload(happening)),
             }
-            row.text(Agent::of_session(&told.session.snapshot.session_id).name());
+            row.text(Agent::of_session(&exported.session.snapshot.session_id).name());
             debug_assert_eq!(row.cells, COLUMNS.len(), "a cell for each column");
             row.write_to(self.out)?;
         }

@@ -7,7 +7,7 @@ use context_graph_events::agents::Agent;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::sink::{Sink, SinkError, Told};
+use super::sink::{ExportedSession, Sink, SinkError};
 use crate::time;
 use crate::visible_json::write_line;
 
@@ -22,9 +22,9 @@ impl<'a> JsonLines<'a> {
 }
 
 impl Sink for JsonLines<'_> {
-    fn session(&mut self, told: &Told) -> Result<(), SinkError> {
-        let (session_id, project) = (&told.session.snapshot.session_id, &told.session.state.project);
-        for entry in &told.entries {
+    fn session(&mut self, exported: &ExportedSession) -> Result<(), SinkError> {
+        let (session_id, project) = (&exported.session.snapshot.session_id, &exported.session.state.project);
+        for entry in &exported.entries {
             let at_ms = entry.at_ms();
             let line = Line {
                 kind: if matches!(entry, Entry::Call(_)) { "call" } else { "event" },
@@ -38,7 +38,9 @@ impl Sink for JsonLines<'_> {
                 agent_type: entry.agent().kind.as_deref(),
                 own: match entry {
                     Entry::Call(call) => Own::Call(call_fields(call)),
-                    Entry::Event(happening) => Own::Event(event_fields(happening, told.payload(happening))),
+                    Entry::Event(happening) => {
+                        Own::Event(event_fields(happening, exported.payload(happening)))
+                    }
                 },
             };
             write_line(self.out, &line)?;

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// A session and the part of it that is exported.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct ExportedSession {
     pub(super) session: Session,
     /// In order of their first records.
     pub(super) entries: Vec<Entry>,
@@ -17,7 +17,7 @@ pub(super) struct Told {
     pub(super) records: Vec<(u64, EventRecord)>,
 }
 
-impl Told {
+impl ExportedSession {
     /// The client's whole payload of an event: JSON, unless it was unreadable.
     pub(super) fn payload(&self, happening: &Happening) -> &str {
         let found = self.records.binary_search_by_key(&happening.seq, |(seq, _)| *seq);
@@ -32,7 +32,7 @@ pub(super) trait Sink {
         Ok(())
     }
 
-    fn session(&mut self, told: &Told) -> Result<(), SinkError>;
+    fn session(&mut self, exported: &ExportedSession) -> Result<(), SinkError>;
 
     /// Writes what comes after the last session, and flushes.
     fn finish(&mut self) -> Result<(), SinkError>;

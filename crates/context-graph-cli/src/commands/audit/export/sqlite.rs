@@ -4,7 +4,7 @@ use std::path::Path;
 
 use context_graph_storage::store::Copy;
 
-use super::sink::{Sink, SinkError, Told};
+use super::sink::{ExportedSession, Sink, SinkError};
 
 /// A database being written.
 pub(super) struct Database(Option<Copy>);
@@ -17,9 +17,9 @@ impl Database {
 }
 
 impl Sink for Database {
-    fn session(&mut self, told: &Told) -> Result<(), SinkError> {
+    fn session(&mut self, exported: &ExportedSession) -> Result<(), SinkError> {
         match &mut self.0 {
-            Some(copy) => Ok(copy.add(&told.session, &told.entries, &told.records)?),
+            Some(copy) => Ok(copy.add(&exported.session, &exported.entries, &exported.records)?),
             None => Ok(()),
         }
     }

@@ -9,7 +9,7 @@ use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{Filter, SessionEntry, SessionQuery};
 
 use super::Stop;
-use super::sink::{Sink, Told};
+use super::sink::{ExportedSession, Sink};
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{Shelf, Shelves};
@@ -67,10 +67,10 @@ impl<'a> Walk<'a> {
         let of = self.sessions.len() as u64;
         sink.begin()?;
         for (done, (at, entry)) in (1_u64..).zip(std::mem::take(&mut self.sessions)) {
-            match self.projects[at].tell(&entry) {
-                Ok(Some(told)) => {
-                    totals.count(&told);
-                    sink.session(&told)?;
+            match self.projects[at].read(&entry) {
+                Ok(Some(exported)) => {
+                    totals.count(&exported);
+                    sink.session(&exported)?;
                 }
                 Ok(None) => {}
                 Err(error @ StorageError::Corrupted { .. }) => {
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
 impl Project<'_> {
     /// A session and the wanted part of it. `None` if that is nothing, or if the session has been removed
     /// since.
-    fn tell(&self, entry: &SessionEntry) -> Result<Option<Told>, StorageError> {
+    fn read(&self, entry: &SessionEntry) -> Result<Option<ExportedSession>, StorageError> {
         let everything = is_everything(&self.asked);
         let session_id = entry.session_id.as_str();
         let mut chosen = HashSet::new();
@@ -116,7 +116,7 @@ impl Project<'_> {
                 chosen.contains(&(entry.first_seq(), id.is_some(), id.unwrap_or_default()))
             });
         }
-        Ok((everything || !entries.is_empty()).then_some(Told { session, entries, records }))
+        Ok((everything || !entries.is_empty()).then_some(ExportedSession { session, entries, records }))
     }
 }
 
@@ -146,11 +146,11 @@ fn is_everything(asked: &Filter) -> bool {
 }
 
 impl Totals {
-    fn count(&mut self, told: &Told) {
-        let calls = told.entries.iter().filter(|entry| matches!(entry, Entry::Call(_))).count();
+    fn count(&mut self, exported: &ExportedSession) {
+        let calls = exported.entries.iter().filter(|entry| matches!(entry, Entry::Call(_))).count();
         self.sessions += 1;
         self.calls += calls as u64;
-        self.events += (told.entries.len() - calls) as u64;
+        self.events += (exported.entries.len() - calls) as u64;
     }
 
     pub(super) fn damaged(&self) -> usize {

@@ -24,7 +24,7 @@ pub(crate) fn find(shelf: &Shelf, wanted: &str) -> Result<Vec<Entry>, Failure> {
     if exact.is_empty() { by_beginning(shelf, wanted) } else { Ok(exact) }
 }
 
-/// The same in several projects: in the first that knows of it.
+/// The same in several projects: the first that has it counts.
 pub(crate) fn find_in<'s>(shelves: &'s Shelves, wanted: &str) -> Result<(&'s Shelf, Vec<Entry>), Failure> {
     let mut failed = None;
     for shelf in shelves.iter() {

@@ -11,7 +11,7 @@ use crate::{summary, time};
 /// How many lines of a text are shown by default.
 const LINES: usize = 20;
 
-/// The entry, ready to be read; its session as `of_session` tells it.
+/// The entry as a page. `of_session` describes its session.
 pub(super) fn of(entry: &Entry, of_session: &dyn Fn(&str) -> String, full: bool) -> Vec<String> {
     let mut page = Page { lines: Vec::new(), of_session, full };
     match entry {
@@ -181,7 +181,7 @@ fn agent(agent: &Agent) -> String {
 
 fn took(call: &Call) -> String {
     let client = call.duration_ms.map(|ms| format!("{} in the tool", summary::duration(ms)));
-    // Of an imported call no hook told.
+    // No hook ran for an imported call.
     let is_seen = call.records.iter().any(|part| part.took_us > 0);
     let between = if is_seen { "between our hooks" } else { "by its transcript" };
     let ours = call.between_ms.map(|ms| format!("{} {between}", summary::duration(ms)));

@@ -1,5 +1,5 @@
-//! Whether a client's events reached us lately, by our own records and by what the client wrote down itself: a correct
-//! registration may still never run.
+//! Whether a client's events reached us lately, judged by our records and by the client's own transcripts: a
+//! correct registration may still never run.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -16,14 +16,14 @@ use crate::{clock, time, transcript_files};
 
 /// How many of the newest transcripts are looked at.
 const LOOKED_AT: usize = 20;
-/// A session that began before this long after the registration may not have read it.
+/// A session that began sooner than this after the registration may not have read it.
 const SOON: Duration = Duration::from_mins(1);
 
 pub(super) fn check(registered: &Registered<'_>) -> Finding {
     let title = registered.client.agent.title();
     let opened = opened(registered);
     let opened = opened.as_ref().map(|(sessions, store)| (sessions, store.as_ref()));
-    if let Some(file) = unheard(registered, opened) {
+    if let Some(file) = unrecorded(registered, opened) {
         return Finding::warning(
             registered.name(),
             format!(
@@ -61,8 +61,8 @@ fn latest(registered: &Registered<'_>, sessions: &Sessions, store: Option<&Store
     all.into_iter().find(|entry| entry.session_id.starts_with(&prefix)).map(|entry| entry.timestamp_ms)
 }
 
-/// A transcript of a session here that the client began after our hooks were registered, and that we have no record of.
-fn unheard(registered: &Registered<'_>, opened: Option<(&Sessions, Option<&Store>)>) -> Option<PathBuf> {
+/// A transcript of a session here that began after our hooks were registered, and that we have no record of.
+fn unrecorded(registered: &Registered<'_>, opened: Option<(&Sessions, Option<&Store>)>) -> Option<PathBuf> {
     let since = std::fs::metadata(registered.file.path()).and_then(|file| file.modified()).ok()? + SOON;
     let root = registered.environment.project_root();
     let reached = |id: &str| {
@@ -79,7 +79,7 @@ fn unheard(registered: &Registered<'_>, opened: Option<(&Sessions, Option<&Store
     })
 }
 
-/// The client's newest transcripts, newest first, where it writes some that we can read.
+/// The client's newest transcripts, newest first, if it writes a format that we can read.
 fn newest(registered: &Registered<'_>) -> Vec<PathBuf> {
     let folder = registered.environment.agent_folder(registered.client);
     let below = match registered.client.agent {

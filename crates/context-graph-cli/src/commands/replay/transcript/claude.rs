@@ -27,11 +27,11 @@ pub(super) struct Reading {
     /// Whether the current turn has not ended yet.
     in_turn: bool,
     titles: Titles,
-    /// What older clients wrote as a title: a summary, with the last message of the conversation that it is about. That
-    /// may be another session's.
+    /// Titles that older clients wrote: a summary, with the last message of the conversation that it is
+    /// about. That conversation may be another session.
     summaries: Vec<(String, String)>,
     messages: HashSet<String>,
-    /// The kind of the subagent whose transcript this is, if it is known.
+    /// The kind of the subagent that this transcript belongs to, if known.
     agent_type: Option<String>,
     /// The subagents that have begun, with the time of their newest line.
     subagents: BTreeMap<String, i64>,
@@ -102,7 +102,7 @@ impl Reading {
         Some(events.into_iter().map(|event| self.with_common(event)).collect())
     }
 
-    /// The same events, as a subagent's. Its session's compactions, prompts and stops are not among them.
+    /// The same events as a subagent's: only its calls. Compactions, prompts and stops belong to its session.
     fn of_subagent(&mut self, agent_id: Option<&str>, events: Vec<Value>) -> Vec<Map<String, Value>> {
         let Some(agent_id) = agent_id else {
             return events.into_iter().map(|event| self.with_common(event)).collect();
@@ -205,7 +205,7 @@ impl Lines for Reading {
     }
 }
 
-/// The kind of a subagent, which stands in a file beside its transcript.
+/// The kind of a subagent, from a file next to its transcript.
 fn agent_type(file: &Path) -> Option<String> {
     let about = read_regular(&file.with_extension("meta.json"), MAX_ABOUT).ok()?;
     let about: Value = serde_json::from_slice(&about).ok()?;
@@ -238,8 +238,8 @@ fn result(line: &Map<String, Value>, block: &Value, id: &str, name: &str, input:
     event
 }
 
-/// Whether the call was not run because a hook, a rule or the user said no. Newer clients note it beside the result; of older
-/// ones the text tells.
+/// Whether the call did not run because a hook, a rule or the user said no. Newer clients note it next to the
+/// result; for older ones the text shows it.
 fn was_refused(line: &Map<String, Value>, text: &str) -> bool {
     let decision = line.get("permissionDecision").and_then(|noted| noted.get("decision")?.as_str());
     match decision {

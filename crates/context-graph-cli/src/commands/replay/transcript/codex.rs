@@ -151,7 +151,8 @@ fn texts(content: &Value) -> String {
     texts.join("\n")
 }
 
-/// An output with the exit code that the client puts before it. Patches have both in an object, written as text.
+/// An output with the exit code that the client puts before it. For patches both are in an object, written as
+/// text.
 fn response(output: &str) -> Value {
     if let Ok(Value::Object(object)) = serde_json::from_str::<Value>(output)
         && let Some(code) = object.get("metadata").and_then(|metadata| metadata.get("exit_code"))

@@ -19,7 +19,7 @@ pub(super) fn own_id(first: &Map<String, Value>) -> Option<&str> {
 /// How long the path of a project may be.
 const MAX_PATH: u64 = 8192;
 
-/// The project of a chat, which the folder above those of chats names.
+/// The project of a chat: a file in the folder above the chats names it.
 pub(super) fn project_of(file: &Path) -> String {
     let root = file.parent().and_then(Path::parent).map(|folder| folder.join(".project_root"));
     let path = root.and_then(|root| read_regular(&root, MAX_PATH).ok()).unwrap_or_default();
@@ -39,7 +39,7 @@ pub(super) struct Reading {
     at_ms: i64,
     /// Calls that were seen, and whether they were answered.
     calls: BTreeMap<String, bool>,
-    /// What the agent said last, while nothing followed it: then its turn is over.
+    /// The agent's last message while nothing follows it; then its turn is over.
     said: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Reading {
         match line.get("type").and_then(Value::as_str)? {
             "user" => {
                 let text = text_of(line.get("content")?);
-                // Results of calls come as the user's, and so does what the client says about the project.
+                // Results of calls have the user's role, too, and so has the client's text about the project.
                 if text.is_empty() || text.starts_with("<session_context>") {
                     return Some(Vec::new());
                 }
@@ -148,7 +148,7 @@ impl Lines for Reading {
     }
 }
 
-/// Whether an error says that the call was not let run: by a hook, a policy or the user.
+/// Whether an error says that a hook, a policy or the user did not let the call run.
 fn is_refusal(why: &str) -> bool {
     ["Tool execution blocked", "Tool execution denied", "Tool execution for"]
         .iter()

@@ -1,5 +1,5 @@
-//! What clients write down of their sessions, read as the events that their hooks would have sent: Claude Code's
-//! transcripts, Codex' rollouts, Gemini CLI's chats. Which it is, the first line tells.
+//! Reads what clients record of their sessions as the events that their hooks would have sent: Claude Code's
+//! transcripts, Codex' rollouts, Gemini CLI's chats. The first line shows which it is.
 
 mod claude;
 mod codex;
@@ -28,10 +28,10 @@ type Read = (i64, Result<Event, DecodeError>);
 
 /// A transcript being read.
 trait Lines {
-    /// What a line stands for; `None` for a line of no known kind.
+    /// The events of a line; `None` if its kind is unknown.
     fn events(&mut self, line: &Map<String, Value>) -> Option<Vec<Read>>;
 
-    /// What is left to say at the end.
+    /// The events that are only known at the end.
     fn rest(&mut self) -> Vec<Read> {
         Vec::new()
     }
@@ -39,7 +39,7 @@ trait Lines {
 
 /// How much of a file that is one object is read.
 const MAX_WHOLE: u64 = 256 * 1024 * 1024;
-/// How much of the first line is read to tell whose it is: Codex puts its instructions there.
+/// How much of the first line is read to see which client wrote it: Codex puts its instructions there.
 const MAX_FIRST: u64 = 4 * 1024 * 1024;
 
 /// Plays all transcripts at these paths.
@@ -106,7 +106,7 @@ pub(crate) fn play(file: &Path, content: impl BufRead, player: &mut dyn EventSin
     play_file(file, file, content, player)
 }
 
-/// The same for one of the files that a session's transcript is kept in; `main` is the session's own.
+/// The same for one of a session's files; `main` is the session's own transcript.
 fn play_file(
     file: &Path,
     main: &Path,
@@ -129,7 +129,7 @@ fn play_file(
     Ok(playing.end())
 }
 
-/// Whether a file is one object: so earlier versions of Gemini CLI wrote their chats.
+/// Whether a file is one object, as earlier versions of Gemini CLI wrote their chats.
 fn is_whole(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "json")
 }

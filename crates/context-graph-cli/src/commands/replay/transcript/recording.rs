@@ -20,7 +20,8 @@ pub(crate) struct Recording {
     subagents: Vec<PathBuf>,
 }
 
-/// Puts each subagent's transcript to that of its session. One whose session's transcript was not named stands alone.
+/// Groups each subagent's transcript with its session's. One whose session's transcript was not named stands
+/// alone.
 pub(crate) fn recordings(files: Vec<PathBuf>) -> Vec<Recording> {
     let named: BTreeSet<&PathBuf> = files.iter().collect();
     let beside = beside(&files);
@@ -64,7 +65,7 @@ fn main_of(file: &Path) -> Option<PathBuf> {
     Some(file.with_file_name(format!("{id}.jsonl")))
 }
 
-/// Earlier versions put the subagents' transcripts into the same folder as the sessions': those, by the session's.
+/// Subagents' transcripts in the same folder as the sessions', where earlier versions put them, by session.
 fn beside(files: &[PathBuf]) -> BTreeMap<PathBuf, Vec<PathBuf>> {
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
     let mut found: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
@@ -83,7 +84,7 @@ impl Recording {
         session_of(&self.main).map_err(|error| unreadable(&self.main, &error))
     }
 
-    /// Plays it, its subagents' events at their time, and returns how many lines were skipped.
+    /// Plays it, with its subagents' events at their times, and returns how many lines were skipped.
     pub(crate) fn play(&self, player: &mut dyn EventSink) -> Result<usize, Failure> {
         let play_one = |file: &Path, player: &mut dyn EventSink| {
             let opened = open_regular(file);
@@ -109,18 +110,18 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
 }
 
-/// What the transcripts of one session say, before it is put in order.
+/// The events of one session's transcripts, before they are sorted.
 #[derive(Default)]
 struct Notes {
     /// Each with its time, which within a file never goes back, so that the file's order stays.
-    events: Vec<(i64, usize, Said)>,
+    events: Vec<(i64, usize, LineResult)>,
     latest_ms: i64,
-    /// Calls of files before this one: a subagent that begins with a copy of its session's messages repeats them.
+    /// Calls in earlier files: a subagent that begins with a copy of its session's messages repeats them.
     earlier: HashSet<String>,
     own: HashSet<String>,
 }
 
-enum Said {
+enum LineResult {
     Event(Box<Event>, i64),
     Refused(String),
 }
@@ -134,12 +135,12 @@ impl Notes {
 
     fn play(mut self, player: &mut dyn EventSink) {
         self.events.sort_by_key(|(at_ms, _, _)| *at_ms);
-        for (_, line, said) in self.events {
-            let problem = match said {
-                Said::Event(event, at_ms) => {
+        for (_, line, result) in self.events {
+            let problem = match result {
+                LineResult::Event(event, at_ms) => {
                     player.take(line, *event, at_ms).err().map(|error| error.to_string())
                 }
-                Said::Refused(problem) => Some(problem),
+                LineResult::Refused(problem) => Some(problem),
             };
             if let Some(problem) = problem {
                 player.refuse(line, &problem);
@@ -157,11 +158,11 @@ impl EventSink for Notes {
             self.own.insert(id.to_owned());
         }
         self.latest_ms = self.latest_ms.max(at_ms);
-        self.events.push((self.latest_ms, line, Said::Event(Box::new(event), at_ms)));
+        self.events.push((self.latest_ms, line, LineResult::Event(Box::new(event), at_ms)));
         Ok(())
     }
 
     fn refuse(&mut self, line: usize, problem: &str) {
-        self.events.push((self.latest_ms, line, Said::Refused(problem.to_owned())));
+        self.events.push((self.latest_ms, line, LineResult::Refused(problem.to_owned())));
     }
 }

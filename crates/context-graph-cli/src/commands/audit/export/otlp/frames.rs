@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use context_graph_core::audit::{Call, Entry, Happening};
 
-use super::super::sink::Told;
+use super::super::sink::ExportedSession;
 use super::ids;
 
 /// What a frame stands for.
@@ -38,12 +38,12 @@ pub(super) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    pub(super) fn of(told: &'a Told) -> Self {
-        let (snapshot, state) = (&told.session.snapshot, &told.session.state);
+    pub(super) fn of(exported: &'a ExportedSession) -> Self {
+        let (snapshot, state) = (&exported.session.snapshot, &exported.session.state);
         let mut frames = Self { session_id: &snapshot.session_id, list: Vec::new(), by_what: HashMap::new() };
         let root = frames.open(Of::Session, None, state.started_ms);
         frames.reach(root, state.started_ms, state.ended_ms.unwrap_or(state.updated_ms));
-        for entry in &told.entries {
+        for entry in &exported.entries {
             let (start_ms, end_ms) = match entry {
                 Entry::Call(call) => times(call),
                 Entry::Event(happening) => (happening.at_ms, happening.at_ms),

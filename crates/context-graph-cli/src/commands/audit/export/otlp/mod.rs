@@ -15,7 +15,7 @@ use std::io::Write;
 
 use context_graph_events::agents::Agent;
 
-use super::sink::{Sink, SinkError, Told};
+use super::sink::{ExportedSession, Sink, SinkError};
 use crate::visible_json::write_line;
 use attributes::Attributes;
 use wire::{Request, Resource, ResourceSpans, Scope, ScopeSpans};
@@ -37,11 +37,11 @@ impl<'a> Otlp<'a> {
 }
 
 impl Sink for Otlp<'_> {
-    fn session(&mut self, told: &Told) -> Result<(), SinkError> {
+    fn session(&mut self, exported: &ExportedSession) -> Result<(), SinkError> {
         let resource = Attributes::default()
-            .text("service.name", Agent::of_session(&told.session.snapshot.session_id).name())
-            .text("context_graph.project", &told.session.state.project);
-        let spans = spans::of_session(told);
+            .text("service.name", Agent::of_session(&exported.session.snapshot.session_id).name())
+            .text("context_graph.project", &exported.session.state.project);
+        let spans = spans::of_session(exported);
         for spans in spans.chunks(SPANS_A_REQUEST) {
             let scope_spans = ScopeSpans {
                 scope: Scope { name: "context-graph", version: env!("CARGO_PKG_VERSION") },

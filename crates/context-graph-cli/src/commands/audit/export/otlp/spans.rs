@@ -4,20 +4,20 @@ use context_graph_core::audit::{Call, Entry, EventRuling, Happening, Outcome, in
 use context_graph_events::agents::Agent;
 use serde_json::Value;
 
-use super::super::sink::Told;
+use super::super::sink::ExportedSession;
 use super::attributes::Attributes;
 use super::frames::{Frame, Frames, Of, times};
 use super::ids;
 use super::wire::{ERROR, INTERNAL, Span, SpanEvent, Status, nanoseconds};
 
 /// The spans of a session: its own, and those of its prompts, subagents and calls.
-pub(super) fn of_session(told: &Told) -> Vec<Span> {
-    let session_id = told.session.snapshot.session_id.as_str();
+pub(super) fn of_session(exported: &ExportedSession) -> Vec<Span> {
+    let session_id = exported.session.snapshot.session_id.as_str();
     let trace_id = ids::trace(session_id);
-    let mut frames = Frames::of(told);
+    let mut frames = Frames::of(exported);
     let mut spans: Vec<Span> =
-        frames.list.iter().map(|frame| of_frame(told, frame, &frames.list, &trace_id)).collect();
-    for entry in &told.entries {
+        frames.list.iter().map(|frame| of_frame(exported, frame, &frames.list, &trace_id)).collect();
+    for entry in &exported.entries {
         if let Entry::Call(call) = entry {
             let around = frames.around(entry, call.at_ms);
             spans.push(of_call(call, session_id, &trace_id, &frames.list[around].span_id));
@@ -26,10 +26,10 @@ pub(super) fn of_session(told: &Told) -> Vec<Span> {
     spans
 }
 
-fn of_frame(told: &Told, frame: &Frame<'_>, all: &[Frame<'_>], trace_id: &str) -> Span {
+fn of_frame(exported: &ExportedSession, frame: &Frame<'_>, all: &[Frame<'_>], trace_id: &str) -> Span {
     let conversation =
-        Attributes::default().text("gen_ai.conversation.id", &told.session.snapshot.session_id);
-    let client = Agent::of_session(&told.session.snapshot.session_id);
+        Attributes::default().text("gen_ai.conversation.id", &exported.session.snapshot.session_id);
+    let client = Agent::of_session(&exported.session.snapshot.session_id);
     // Other clients use several providers and do not name theirs.
     let provider = (client == Agent::ClaudeCode).then_some("anthropic");
     let invoked = |agent: Attributes, name: &str| {
@@ -39,7 +39,7 @@ fn of_frame(told: &Told, frame: &Frame<'_>, all: &[Frame<'_>], trace_id: &str) -
             .text("gen_ai.agent.name", name)
     };
     let (name, attributes) = match frame.of {
-        Of::Session => ("session".to_owned(), session_attributes(told, conversation)),
+        Of::Session => ("session".to_owned(), session_attributes(exported, conversation)),
         Of::Prompt(id) => {
             let agent = frame.agent_type.unwrap_or(client.name());
             let prompt = frame.happenings.iter().find(|happening| happening.event == "UserPromptSubmit");
@@ -67,8 +67,8 @@ fn of_frame(told: &Told, frame: &Frame<'_>, all: &[Frame<'_>], trace_id: &str) -
     }
 }
 
-fn session_attributes(told: &Told, conversation: Attributes) -> Attributes {
-    let (snapshot, state) = (&told.session.snapshot, &told.session.state);
+fn session_attributes(exported: &ExportedSession, conversation: Attributes) -> Attributes {
+    let (snapshot, state) = (&exported.session.snapshot, &exported.session.state);
     conversation
         .text("session.id", &snapshot.session_id)
         .maybe("session.previous_id", snapshot.previous_session_id.as_deref())
@@ -76,7 +76,7 @@ fn session_attributes(told: &Told, conversation: Attributes) -> Attributes {
         .text("context_graph.state", &state.lifecycle.to_string())
         .maybe("context_graph.end_reason", state.end_reason.as_deref())
         .maybe("context_graph.end_status", state.end.map(|end| end.status.as_str()))
-        .number("context_graph.duration_ms", told.session.lasted_ms())
+        .number("context_graph.duration_ms", exported.session.lasted_ms())
         .text("context_graph.cwd", &state.cwd)
 }
 
