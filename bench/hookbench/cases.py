@@ -29,8 +29,8 @@ class Case:
     name: str
     argv: tuple
     stdin: str = os.devnull
-    # What is run before each measured process, unmeasured, so that all of them find the same.
-    before: tuple = field(default=())
+    # What is run after each measured process, unmeasured, so that all of them find the same.
+    after: tuple = field(default=())
 
 
 def payload(event):
@@ -53,9 +53,9 @@ def named(binary):
     start = Case("session-start", (binary, "hooks", "session-start", "--stdin"), payload("SessionStart"))
     cases = []
     for hook, event in HOOKS.items():
-        # A session that has ended must be begun again before it can end again.
-        before = (start,) if event == "SessionEnd" else ()
-        cases.append(Case(hook, (binary, "hooks", hook, "--stdin"), payload(event), before))
+        # A session that has ended is begun again: the next hook is one of an open session, as the client's are.
+        after = (start,) if event == "SessionEnd" else ()
+        cases.append(Case(hook, (binary, "hooks", hook, "--stdin"), payload(event), after))
     cases.append(Case("stop", (binary, "hooks", "event", "--stdin"), payload("Stop")))
     cases.append(Case("statusline", (binary, "statusline"), payload("statusLine")))
     return cases
@@ -68,8 +68,8 @@ def events(binary):
     for path in sorted(glob.glob(os.path.join(PAYLOADS, "*.json"))):
         event = os.path.basename(path).removesuffix(".json")
         if event != "statusLine":
-            before = (start,) if event == "SessionEnd" else ()
-            cases.append(Case("event " + event, (binary, "hooks", "event"), path, before))
+            after = (start,) if event == "SessionEnd" else ()
+            cases.append(Case("event " + event, (binary, "hooks", "event"), path, after))
     return cases
 
 

@@ -24,8 +24,6 @@ def start(case, environment, null, source):
 
 def time_of(case, environment, null):
     """Nanoseconds from starting a process to having waited for its end."""
-    for other in case.before:
-        time_of(other, environment, null)
     source = os.open(case.stdin, os.O_RDONLY)
     try:
         begin = time.perf_counter_ns()
@@ -36,6 +34,8 @@ def time_of(case, environment, null):
         os.close(source)
     if status:
         raise SystemExit(f"{case.name}: {' '.join(case.argv)} < {case.stdin} ended with {status}")
+    for other in case.after:
+        time_of(other, environment, null)
     return end - begin
 
 
@@ -59,8 +59,6 @@ def peak_memory(case, environment, null, stdin=None):
 
     What `wait` reports will not do: it counts the memory of the process that started it, too. So the process is
     stopped at its end and asked then."""
-    for other in case.before:
-        time_of(other, environment, null)
     if stdin is None:
         with open(case.stdin, "rb") as file:
             stdin = file.read()
@@ -76,10 +74,13 @@ def peak_memory(case, environment, null, stdin=None):
     while True:
         _, status = os.waitpid(pid, 0)
         if not os.WIFSTOPPED(status):
-            return peak if observed else None
+            break
         if status >> 8 == signal.SIGTRAP | PTRACE_EVENT_EXIT << 8:
             peak = held(pid)
         libc.ptrace(PTRACE_CONT, pid, None, None)
+    for other in case.after:
+        time_of(other, environment, null)
+    return peak if observed else None
 
 
 def held(pid):
