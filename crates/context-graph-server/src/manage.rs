@@ -3,7 +3,7 @@
 
 use crate::db::{Connection, DbError, Pool, Result, Row};
 use crate::given;
-use crate::members::{Principal, Role, invite_to};
+use crate::members::{Principal, Role, invite_to, remove_from};
 use crate::schema::number;
 
 /// How long an invitation that was made on the pages can be used.
@@ -117,10 +117,8 @@ fn make(
         }
         Change::Remove { name } => {
             not_own(name)?;
-            let sql =
-                "UPDATE members SET revoked_ms = $1 WHERE tenant = $2 AND name = $3 AND revoked_ms IS NULL";
-            let changed = connection.execute(sql, given![now_ms, tenant, name.as_str()])?;
-            if changed == 0 { Err(nobody(name)) } else { Ok((None, name.clone(), "removed".to_owned())) }
+            let removed = remove_from(connection, tenant, name, now_ms)?;
+            if removed == 0 { Err(nobody(name)) } else { Ok((None, name.clone(), "removed".to_owned())) }
         }
         Change::Revoke { token } => {
             let owner = connection.one(
