@@ -133,6 +133,51 @@ fn a_record_that_was_changed_after_it_was_pushed_is_found() {
 }
 
 #[test]
+fn a_server_that_was_set_back_gets_again_what_it_lost() {
+    let host = Place::without_upkeep();
+    let mut server = Server::start(&host, 0);
+    let port = server.port();
+    let ada = joined(&host, &server, "ada");
+    turn(&ada, "before", 1);
+    turn(&ada, "private", 1);
+    ok(ada.run(&["team", "push"]));
+    let file = host.home().join(".config/context-graph/server/team.db");
+    let copy = host.home().join("copy.db");
+    let open = || rusqlite::Connection::open(&file).unwrap();
+    open().execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
+
+    // All of this comes after the copy: a session is dropped by retention, one is forgotten, one goes on, one is new.
+    turn(&ada, "before", 1);
+    turn(&ada, "after", 2);
+    ok(ada.run(&["session", "forget", "private", "--yes"]));
+    assert!(ok(ada.run(&["team", "push"])).contains("forgotten there too: 1 session"));
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(file.with_file_name(format!("team.db{end}")));
+    }
+    std::fs::copy(&copy, &file).unwrap();
+    let server = Server::start(&host, port);
+    let records = |session: &str| {
+        let sql = "SELECT coalesce(max(records), 0) FROM sessions WHERE session_id = ?1";
+        open().query_row(sql, [session], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!([records("before"), records("private"), records("after")], [4, 4, 0]);
+    let pushed = ok(ada.run(&["team", "push"]));
+    assert!(pushed.contains("pushed 10 records of 2 sessions"), "{pushed}");
+    assert!(pushed.contains("forgotten there too: 1 session"), "{pushed}");
+    assert_eq!([records("before"), records("private"), records("after")], [8, 0, 6]);
+    ok(ada.run(&["audit", "verify", "--team"]));
+
+    // What the server dropped of its own does not come back.
+    open().execute("DELETE FROM sessions WHERE session_id = 'before'", []).unwrap();
+    turn(&ada, "later", 1);
+    assert!(ok(ada.run(&["team", "push"])).contains("pushed 4 records of 1 session"));
+    assert_eq!([records("before"), records("later")], [0, 4]);
+    drop(server);
+}
+
+#[test]
 fn a_database_that_is_not_ready_is_told_with_the_next_step() {
     let host = Place::without_upkeep();
     let refused = |database: &str, verb: &[&str], what: &str, next: &str| {

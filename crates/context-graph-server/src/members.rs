@@ -218,6 +218,20 @@ pub fn join(pool: &Pool, asked: &Join, now_ms: i64) -> std::result::Result<Joine
     })
 }
 
+/// Notes that something of a machine was stored. The number grows with each time, so a machine that has seen a larger one
+/// knows that the database was set back.
+pub(crate) fn note_push(connection: &mut dyn Connection, machine: i64, now_ms: i64) -> Result<()> {
+    let sql = "UPDATE machines SET pushed_ms = CASE WHEN pushed_ms >= $1 THEN pushed_ms + 1 ELSE $1 END WHERE machine = $2";
+    connection.execute(sql, given![now_ms, machine]).map(drop)
+}
+
+/// The number of what was stored last of a machine; 0 if nothing was.
+pub(crate) fn last_push(pool: &Pool, machine: i64) -> Result<i64> {
+    let sql = "SELECT pushed_ms FROM machines WHERE machine = $1";
+    let row = pool.with(|connection| connection.one(sql, given![machine]))?;
+    Ok(row.map_or(0, |row| row.int(0)))
+}
+
 /// Creates a token for a member: for a machine, or for a browser.
 pub fn new_token(
     connection: &mut dyn Connection,
