@@ -3,6 +3,7 @@
 use context_graph_web::{Answer, Grade, HealthFinding};
 
 use super::TeamRecords;
+use crate::aside::MORE;
 use crate::db::Row;
 use crate::members::Role;
 use crate::{given, manage};
@@ -27,6 +28,11 @@ pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
     let mut found: Vec<HealthFinding> = Vec::new();
     for row in records.ask(|connection| connection.query(&sql, &records.whose()))? {
         let [member, machine, session, why] = [0, 1, 2, 3].map(|at| row.text(at));
+        if why == MORE {
+            let more = row.int(5);
+            found.push(warning(format!("{member} on {machine}: {more} more requests were refused"), None));
+            continue;
+        }
         let asked = format!("{member} asked for session {session} on {machine}: {why}");
         // What led nowhere was no push.
         if row.int(4) == 0 {
