@@ -22,7 +22,7 @@ const COOKIE: &str = "context-graph-team";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /// For how many members the pages are kept in memory.
-const MOST: usize = 500;
+const MOST: usize = 200;
 
 /// The pages of each member.
 pub(super) struct Pages {
@@ -163,8 +163,8 @@ async fn sign_in(app: &App, address: IpAddr, request: Request) -> Response {
     }
     let is_secure = origin.is_some_and(|origin| origin.starts_with("https://"));
     let (parts, body): (_, Body) = request.into_parts();
-    let (bytes, _memory) = match super::read(app, &parts.headers, body, super::MAX_SMALL).await {
-        Ok(read) => read,
+    let bytes = match super::read(&parts.headers, body, super::MAX_SMALL).await {
+        Ok(bytes) => bytes,
         Err(Refused::Status(status, _) | Refused::Push(status, _)) => {
             return door(status, Some("That is not a token."));
         }

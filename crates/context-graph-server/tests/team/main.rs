@@ -14,6 +14,7 @@ mod attacks;
 mod cluster;
 mod evident;
 mod faults;
+mod hostile;
 mod machine;
 mod managing;
 mod metrics;
@@ -91,6 +92,12 @@ const SCENARIOS: &[Scenario] = &[
     ("text is never SQL", attacks::text_is_text),
     ("who asks too often is refused, by the address that a proxy tells", attacks::too_often),
     ("slow and endless requests are cut off", attacks::slow),
+    ("who was removed stays out, also when invited again", hostile::removed),
+    ("late records change the same rows in pieces and at once", hostile::late),
+    ("times that cannot be spoil no page", hostile::times),
+    ("who fills the record of refusals hides nothing", hostile::many_refusals),
+    ("one address cannot take all connections", hostile::connections),
+    ("a machine that sends slowly does not keep others from pushing", hostile::hog),
     ("each sees what the role allows, and looks are noted", pages::roles),
     ("admins manage members on a page, and nobody else does", managing::members_page),
     ("a scrape of the metrics is what Prometheus reads", metrics::scrape),
