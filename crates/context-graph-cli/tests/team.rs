@@ -15,6 +15,8 @@
 mod cluster;
 mod common;
 
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 
 use cluster::Cluster;
@@ -75,6 +77,7 @@ fn a_session_goes_from_a_hook_to_the_team_once_and_without_its_text() {
         "maintain pushes what is new"
     );
     let file = host.home().join(".config/context-graph/server/team.db");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let database = rusqlite::Connection::open(&file).unwrap();
     let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(count("SELECT count(*) FROM events"), 12);
@@ -218,6 +221,39 @@ fn a_database_that_is_not_ready_is_told_with_the_next_step() {
     ok(host.run(&["server", "--database", &address, "migrate"]));
     assert!(ok(host.run(&["server", "--database", &address, "check"])).contains("tables of version"));
     assert!(ok(host.run(&["server", "--database", &address, "migrate"])).contains("nothing to do"));
+}
+
+/// What an ordinary stop leaves in the log, after pages were shown.
+#[test]
+fn a_server_that_is_told_to_end_ends_without_complaint() {
+    let Some(cluster) = Cluster::start() else {
+        eprintln!("ignored: PostgreSQL is not installed");
+        return;
+    };
+    let address = cluster.new_database();
+    let host = Place::without_upkeep();
+    let server = |verb: &[&str]| host.run(&[&["server", "--database", &address][..], verb].concat());
+    ok(server(&["migrate"]));
+    ok(server(&["invite", "ada"]));
+    let token = ok(server(&["members", "token", "ada"])).trim().to_owned();
+    let mut child = host
+        .command(&["server", "--database", &address, "run", "--listen", "127.0.0.1:0"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut url = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+    let mut stream = TcpStream::connect(url.trim().trim_start_matches("http://")).unwrap();
+    let text = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n";
+    write!(stream, "{text}cookie: context-graph-team={token}\r\n\r\n").unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).unwrap();
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success() && said.trim() == "the server has ended", "{said}");
 }
 
 /// Kills client and server in turn, each at a moment of chance, and counts in the end. `CONTEXT_GRAPH_TEAM_ROUNDS=200`

@@ -118,8 +118,11 @@ impl Listening {
             .max_blocking_threads(THREADS)
             .enable_all()
             .build()?;
+        // The last to hold connections to the database: they cannot be closed on one of the runtime's own threads.
+        let app = self.app.clone();
         let outcome = runtime.block_on(self.accept());
         runtime.shutdown_timeout(Duration::from_secs(10));
+        drop(app);
         outcome
     }
 
@@ -131,12 +134,15 @@ impl Listening {
         let mut ending = std::pin::pin!(told_to_end());
         let recording = tokio::spawn(self.app.clone().keep_record());
         loop {
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
+            let next = async {
+                let place = Arc::clone(&places).acquire_owned().await.map_err(io::Error::other)?;
+                Ok::<_, io::Error>((place, listener.accept().await?))
+            };
             let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+                accepted = next => accepted,
                 () = &mut ending => break,
             };
-            let Ok((stream, peer)) = accepted else {
+            let Ok((place, (stream, peer))) = accepted else {
                 // Too many open files: wait until some connections end.
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
@@ -165,7 +171,7 @@ impl Listening {
             });
         }
         // Requests in progress still get their answers.
-        let all = u32::try_from(CONNECTIONS - 1).unwrap_or(u32::MAX);
+        let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
         let _ = tokio::time::timeout(Duration::from_secs(5), places.acquire_many(all)).await;
         recording.abort();
         self.app.store_record().await;

@@ -46,6 +46,11 @@ const STORED: usize = (64 << 20) / STEP;
 /// How many pushes of one machine are taken at the same time: a machine that sends slowly must not take all places.
 const AT_ONCE: usize = 3;
 
+/// How many pages are made at the same time, and how many for one member: searches take seconds, and the threads are for
+/// pushes too.
+const PAGES: usize = 10;
+const PAGES_OF_MEMBER: usize = 6;
+
 /// What all routes share.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Inner>);
@@ -60,6 +65,8 @@ struct Inner {
     arriving: Arc<Semaphore>,
     stored: Arc<Semaphore>,
     pushing: Places<i64>,
+    showing: Places<i64>,
+    pages_at_once: Arc<Semaphore>,
     pages: pages::Pages,
 }
 
@@ -141,6 +148,8 @@ impl App {
             arriving: Arc::new(Semaphore::new(ARRIVING)),
             stored: Arc::new(Semaphore::new(STORED)),
             pushing: Places::new(AT_ONCE),
+            showing: Places::new(PAGES_OF_MEMBER),
+            pages_at_once: Arc::new(Semaphore::new(PAGES)),
         }))
     }
 

@@ -109,9 +109,19 @@ async fn answer(app: &App, address: IpAddr, request: Request) -> Response {
         return managing::answer(app, guest, request).await;
     }
     let service = TowerToHyperService::new(app.0.pages.of(&guest));
-    match hyper::service::Service::call(&service, request).await {
-        Ok(response) => response,
-        Err(never) => match never {},
+    let Some(own) = app.0.showing.enter(guest.member) else {
+        return (StatusCode::TOO_MANY_REQUESTS, "too many pages at the same time\n").into_response();
+    };
+    let all = Arc::clone(&app.0.pages_at_once);
+    // A page that nobody waits for any more is still made, so its place is kept until then.
+    let made = tokio::spawn(async move {
+        let _places = (own, all.acquire_owned().await);
+        hyper::service::Service::call(&service, request).await
+    });
+    match made.await {
+        Ok(Ok(response)) => response,
+        Ok(Err(never)) => match never {},
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
