@@ -51,7 +51,9 @@ impl Machine {
     /// Records behind `(has, link)`, signed. Returns the push and where it leads.
     fn push(&self, session: &str, (has, link): (u64, Chain), records: &[LogRecord]) -> (Push, (u64, Chain)) {
         let mut packer = Packer::new(has, link);
-        records.iter().for_each(|record| packer.push(record));
+        for record in records {
+            packer.push(record);
+        }
         let (blocks, records, link) = packer.finish();
         let head = Head { records, link: *link.as_bytes(), local: *link.as_bytes() };
         let signature = self.key.sign(&Push::signed(self.number, session, 1, &head));
@@ -138,7 +140,7 @@ fn stays_small(host: &Place, server: &Server) {
                         match eve.client.push(&push) {
                             Ok(_) => break,
                             Err(ClientError::Away(..)) => {
-                                std::thread::sleep(std::time::Duration::from_millis(200))
+                                std::thread::sleep(std::time::Duration::from_millis(200));
                             }
                             Err(error) => panic!("{error}"),
                         }

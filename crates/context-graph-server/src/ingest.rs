@@ -297,7 +297,9 @@ fn store(
         read(block, copy.born, copy.records, &mut records);
     }
     let timed = |records: &mut Vec<(u64, EventRecord)>| {
-        records.iter_mut().for_each(|(_, record)| record.at_ms = plausible(record.at_ms, now_ms));
+        for (_, record) in records {
+            record.at_ms = plausible(record.at_ms, now_ms);
+        }
     };
     timed(&mut records);
     let whose = [guest.tenant, guest.member, machine, copy.born, copy.number];

@@ -69,7 +69,9 @@ fn push(machine: &Machine, session: &str, before: &[LogRecord], records: &[LogRe
         link = link.next(seq, record.tool_use_id.as_deref(), &record.bytes);
     }
     let mut packer = Packer::new(before.len() as u64, link);
-    records.iter().for_each(|record| packer.push(record));
+    for record in records {
+        packer.push(record);
+    }
     let (blocks, records, link) = packer.finish();
     let head = Head { records, link: *link.as_bytes(), local: *link.as_bytes() };
     let signature = machine.key.sign(&Push::signed(machine.number, session, 1, &head));
@@ -239,11 +241,11 @@ pub(crate) fn hog(team: &Team) {
         "POST /v1/push HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-length: 4194304\r\n\r\n",
         eve.token
     );
-    let mut held: Vec<TcpStream> = Vec::new();
+    let mut open: Vec<TcpStream> = Vec::new();
     for _ in 0..20 {
         let mut stream = TcpStream::connect(team.url.trim_start_matches("http://")).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
-        held.push(stream);
+        open.push(stream);
     }
     std::thread::sleep(Duration::from_millis(500));
     let began = Instant::now();

@@ -118,8 +118,8 @@ fn publish(args: &PublishArgs, pool: &Pool, environment: &Environment) -> Comman
     }
     let key = args.key.open(environment)?;
     let now_ms = clock::now_ms();
-    let made = |number| make(number, now_ms).to_bytes();
-    let published = policy::publish(pool, &args.team, &key, made, args.number, now_ms);
+    let bundle = |number| make(number, now_ms).to_bytes();
+    let published = policy::publish(pool, &args.team, &key, bundle, args.number, now_ms);
     let number = published.map_err(|error| match error {
         PublishError::OtherKey => {
             failure(error).with_next_step("--policy-key names the file with the key that they trust")
