@@ -150,6 +150,15 @@ fn note(
     connection.execute(sql, row).map(drop)
 }
 
+/// What is on record of a session that a member had forgotten.
+pub(crate) const FORGOTTEN: &str = "forgotten";
+
+/// Puts on record that a member had a session forgotten, and not which: what was in it is gone, and that is no secret.
+pub(crate) fn note_forgotten(pool: &Pool, guest: &Principal, records: u64, now_ms: i64) -> Result<()> {
+    let what = format!("a session of {records} {}", if records == 1 { "record" } else { "records" });
+    pool.with(|connection| note(connection, guest, (&what, FORGOTTEN, true), now_ms))
+}
+
 /// Puts a try on record of somebody who may not: one row for each member and kind.
 pub(crate) fn note_try(pool: &Pool, guest: &Principal, what: &str, now_ms: i64) -> Result<()> {
     pool.with(|connection| {

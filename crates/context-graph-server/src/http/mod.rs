@@ -1,5 +1,6 @@
 //! The routes: for machines (`/v1/…`), for operators (`/healthz`, `/metrics`), and for pages.
 
+mod body;
 mod counts;
 mod members;
 mod pages;
@@ -12,14 +13,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{ConnectInfo, Extension, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 use crate::aside::{self, forget_by_id};
 use crate::db::{DbError, Pool};
@@ -27,7 +28,8 @@ use crate::ingest::{PushError, take_in};
 use crate::members::{JoinError, Principal, join as join_team, last_push, of_token};
 use crate::serve::network;
 use crate::wire::{Forget, Join, MAX_PUSH, MAX_UNPACKED, Push, Refusal};
-use crate::{keys, policy, schema};
+use crate::{keys, manage, policy, schema};
+use body::{length, read, room};
 use counts::Counts;
 pub(crate) use places::Places;
 use rate::Rates;
@@ -257,35 +259,6 @@ async fn bounded(State(app): State<App>, mut request: Request, next: Next) -> Re
     response
 }
 
-/// The length that a request announces.
-fn length(headers: &HeaderMap, most: usize) -> Answer<usize> {
-    let length =
-        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    let length =
-        length.ok_or_else(|| Refused::new(StatusCode::LENGTH_REQUIRED, "say how long the request is"))?;
-    if length > most {
-        return Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, format!("a request may have {most} bytes")));
-    }
-    Ok(length)
-}
-
-/// Reads a body of a known length, within the limit of time.
-async fn read(headers: &HeaderMap, body: Body, most: usize) -> Answer<Bytes> {
-    length(headers, most)?;
-    let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time");
-    let cut = |_| Refused::new(StatusCode::BAD_REQUEST, "the request was cut off");
-    let reading = axum::body::to_bytes(body, most);
-    tokio::time::timeout(BODY_PATIENCE, reading).await.map_err(late)?.map_err(cut)
-}
-
-/// Waits for memory, as long as a sender waits for an answer.
-async fn room(of: &Arc<Semaphore>, bytes: usize, all: usize) -> Answer<OwnedSemaphorePermit> {
-    let steps = u32::try_from((bytes / STEP + 1).min(all)).unwrap_or(u32::MAX);
-    let busy = || Refused::new(StatusCode::SERVICE_UNAVAILABLE, "the server has too much to do");
-    let waiting = Arc::clone(of).acquire_many_owned(steps);
-    tokio::time::timeout(BODY_PATIENCE, waiting).await.ok().and_then(Result::ok).ok_or_else(busy)
-}
-
 async fn healthz(
     State(app): State<App>,
     Extension(Address(address)): Extension<Address>,
@@ -326,8 +299,7 @@ async fn join(
 
 async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
     let (guest, machine) = app.machine(&headers).await?;
-    let many = || Refused::new(StatusCode::TOO_MANY_REQUESTS, "this machine pushes too much at once");
-    let place = app.0.pushing.enter(machine).ok_or_else(many)?;
+    let place = app.place(machine).await?;
     // The bytes, their copy without gaps, and what is decoded from them.
     let arriving = room(&app.0.arriving, length(&headers, MAX_PUSH)? * 3, ARRIVING).await?;
     let bytes = read(&headers, body, MAX_PUSH).await?;
@@ -367,6 +339,9 @@ async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answe
     let gone = app
         .ask(move |pool, now_ms| {
             let gone = forget_by_id(pool, guest.tenant, machine, &asked.session_id, asked.ordinal, now_ms)?;
+            if gone > 0 {
+                manage::note_forgotten(pool, &guest, gone, now_ms)?;
+            }
             Ok::<_, PushError>((gone, last_push(pool, machine)?))
         })
         .await?;

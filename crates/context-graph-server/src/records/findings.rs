@@ -5,6 +5,7 @@ use context_graph_web::{Answer, Grade, HealthFinding};
 use super::TeamRecords;
 use crate::aside::MORE;
 use crate::db::Row;
+use crate::manage::FORGOTTEN;
 use crate::members::Role;
 use crate::{given, manage};
 
@@ -85,7 +86,9 @@ fn noted(check: &str, what: String) -> HealthFinding {
 fn changes(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
     let rows = records.ask(|connection| manage::newest(connection, records.guest.tenant, 20))?;
     let told = |row: &Row| {
-        if row.int(4) == 1 {
+        if row.text(2) == FORGOTTEN {
+            noted("members", format!("{} had {} forgotten", row.text(1), row.text(3)))
+        } else if row.int(4) == 1 {
             noted(
                 "members",
                 format!("{} on the page Members (/members): {} {}", row.text(1), row.text(3), row.text(2)),

@@ -252,5 +252,4 @@ pub(crate) fn hog(team: &Team) {
     // More than any push that a machine sends by itself.
     assert_eq!(why(ada.push("s", (1, 3000))), "taken: 3000");
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
-    assert!(why(eve.push("s", (1, 3))).contains("too much at once"));
 }
