@@ -107,7 +107,8 @@ pub(super) fn compare(environment: &Environment, there: i64) -> Result<(), Failu
     }
     let user = environment.user_folder()?;
     let failed = |error: std::io::Error| unusable(&user.path().join(MARKS), &error);
-    let folder = user.open()?.folder(MARKS).map_err(failed)?;
+    // Without marks nothing was acknowledged.
+    let Ok(folder) = user.open()?.folder(MARKS) else { return Ok(()) };
     for name in folder.names().map_err(failed)? {
         if name == ACKNOWLEDGED {
             continue;
