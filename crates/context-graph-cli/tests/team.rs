@@ -181,6 +181,29 @@ fn a_server_that_was_set_back_gets_again_what_it_lost() {
 }
 
 #[test]
+fn a_session_that_the_server_cannot_take_keeps_no_other_back() {
+    let host = Place::without_upkeep();
+    let server = Server::start(&host, 0);
+    let ada = joined(&host, &server, "ada");
+    ok(ada.run(&["config", "set", "--user", "team.share", "full"]));
+    // Names and short texts are never cut.
+    let mut large = json!({"hook_event_name": "UserPromptSubmit", "prompt": "x", "session_id": "large", "transcript_path": "", "cwd": "/p"});
+    for field in 0..60_000 {
+        large[format!("field_{field}")] = format!("{field:0>120}").into();
+    }
+    ada.send(&["hooks", "event"], large.to_string());
+    let stop = json!({"hook_event_name": "Stop", "session_id": "large", "transcript_path": "", "cwd": "/p", "stop_hook_active": false});
+    ada.send(&["hooks", "event"], stop.to_string());
+    for session in ["a", "z"] {
+        turn(&ada, session, 1);
+    }
+    let pushed = ada.run(&["team", "push"]);
+    assert!(pushed.code != 0 && pushed.stderr.contains("session large: "), "{pushed:?}");
+    assert!(pushed.stdout.contains("pushed 8 records of 2 sessions"), "{pushed:?}");
+    assert_eq!(status(&ada)["sessions_there"], 2);
+}
+
+#[test]
 fn a_database_that_is_not_ready_is_told_with_the_next_step() {
     let host = Place::without_upkeep();
     let refused = |database: &str, verb: &[&str], what: &str, next: &str| {

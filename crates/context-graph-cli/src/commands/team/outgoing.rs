@@ -346,6 +346,9 @@ impl Outgoing<'_> {
             Err(ClientError::Push(refusal)) => {
                 Err(Trouble::Refused(format!("session {}: {} ({})", self.id, refusal.message, refusal.why)))
             }
+            // What cannot be taken, as an event of millions of fields, must not keep other sessions back. A token that does
+            // not count any more was noticed before.
+            Err(ClientError::Refused(why)) => Err(Trouble::Refused(format!("session {}: {why}", self.id))),
             Err(error) => Err(Trouble::Other(failure(error))),
         }
     }
