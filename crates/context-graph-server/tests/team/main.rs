@@ -135,6 +135,10 @@ fn main() {
     let trial =
         Trial::test("postgresql: a month that was dropped is gone, and the server goes on", retention);
     trials.push(trial.with_ignored_flag(cluster.is_none()));
+    let waited_for = move || run(cluster, evident::waited_for);
+    let trial =
+        Trial::test("postgresql: commits are waited for, whatever the database is set to", waited_for);
+    trials.push(trial.with_ignored_flag(cluster.is_none()));
     for (name, scenario) in faults::SCENARIOS.into_iter().chain([pages::PLANS]) {
         let trial = Trial::test(format!("postgresql: {name}"), move || {
             scenario();
