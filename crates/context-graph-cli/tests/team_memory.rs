@@ -14,6 +14,9 @@
 mod cluster;
 mod common;
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
 use cluster::Cluster;
 use common::Place;
 use common::team::{Server, joined, ok};
@@ -111,6 +114,33 @@ fn refused(answer: Result<u64, ClientError>) -> bool {
     matches!(answer, Err(ClientError::Refused(_) | ClientError::Push(_)))
 }
 
+/// Asks for a session's pages, several at once.
+fn look(host: &Place, server: &Server, session: &str) {
+    let mut asked: Vec<&str> = vec!["server"];
+    asked.extend(server.database.iter().map(String::as_str));
+    asked.extend(["members", "token", "eve"]);
+    let token = ok(host.run(&asked));
+    std::thread::scope(|scope| {
+        for path in ["", "", "/2", "/2", "/5000", "/6001"] {
+            let request = format!(
+                "GET /sessions/{session}{path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncookie: context-graph-team={}\r\n\r\n",
+                token.trim()
+            );
+            scope.spawn(move || {
+                let mut stream = TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
+                stream.write_all(request.as_bytes()).unwrap();
+                let mut page = Vec::new();
+                stream.read_to_end(&mut page).unwrap();
+                assert!(
+                    page.starts_with(b"HTTP/1.1 200"),
+                    "{path}: {}",
+                    String::from_utf8_lossy(&page[..page.len().min(300)])
+                );
+            });
+        }
+    });
+}
+
 fn stays_small(host: &Place, server: &Server) {
     let eve = Machine::of(&joined(host, server, "eve"), server);
     let begin = |session: &str| (0, Chain::begin(1, session));
@@ -133,7 +163,7 @@ fn stays_small(host: &Place, server: &Server) {
         for pusher in 0..8 {
             let (eve, full) = (&eve, &full);
             scope.spawn(move || {
-                for round in 0..3 {
+                for round in 0..2 {
                     let session = format!("full-{pusher}-{round}");
                     let (push, _) = eve.push(&session, (0, Chain::begin(1, &session)), full);
                     loop {
@@ -153,7 +183,7 @@ fn stays_small(host: &Place, server: &Server) {
 
     // A long session, whose end has to do with its beginning.
     let mut place = begin("long");
-    for round in 0..40_u64 {
+    for round in 0..25_u64 {
         let part: Vec<LogRecord> = (0..120).flat_map(|at| call(round * 120 + at, 20 << 10)).collect();
         let (push, next) = eve.push("long", place, &part);
         eve.client.push(&push).unwrap();
@@ -168,6 +198,8 @@ fn stays_small(host: &Place, server: &Server) {
     let (push, _) = eve.push("long", next, &[record(9_000_001, again)]);
     eve.client.push(&push).unwrap();
     eprintln!("its end: {} MiB", peak(server) >> 10);
+    look(host, server, &format!("long@{}", eve.number));
+    eprintln!("its pages: {} MiB", peak(server) >> 10);
     assert!(peak(server) < MOST, "{} KiB", peak(server));
 }
 

@@ -1,5 +1,7 @@
 //! Stores pushed records: once, in order, and only if they continue what is already there.
 
+use std::borrow::Cow;
+
 use context_graph_core::audit::{Entry, SessionRef, correlate};
 use context_graph_core::session::EventRecord;
 use context_graph_storage::store::{
@@ -183,10 +185,10 @@ fn go_on(
     if first > has + 1 {
         return Err(PushError::Refused("gap", has));
     }
-    let mut fresh: Vec<(Block, Option<usize>)> = Vec::new();
+    let mut fresh: Vec<(Cow<'_, Block>, Option<usize>)> = Vec::new();
     for (at, block) in blocks.iter().enumerate().filter(|(_, block)| block.end() > has + 1) {
         if block.first > has + 1 {
-            fresh.push((block.clone(), Some(at)));
+            fresh.push((Cow::Borrowed(block), Some(at)));
             continue;
         }
         // The records that we already have must lead to the new ones.
@@ -198,9 +200,9 @@ fn go_on(
             return Err(PushError::Refused(if first == has + 1 { "fork" } else { "rewrite" }, has));
         }
         if block.first == has + 1 {
-            fresh.push((block.clone(), Some(at)));
+            fresh.push((Cow::Borrowed(block), Some(at)));
         } else {
-            fresh.push((behind(block, has, link), None));
+            fresh.push((Cow::Owned(behind(block, has, link)), None));
         }
     }
     store(connection, guest, machine, copy, push, &fresh, now_ms)?;
@@ -272,7 +274,7 @@ fn store(
     machine: i64,
     copy: &Copy,
     push: &Push,
-    fresh: &[(Block, Option<usize>)],
+    fresh: &[(Cow<'_, Block>, Option<usize>)],
     now_ms: i64,
 ) -> Result<(), PushError> {
     let session_key = given![guest.tenant, copy.number, copy.born];

@@ -13,7 +13,7 @@ use crate::ingest::{Copy, PushError, read};
 /// In how many records before the settled ones a call is looked for.
 const CALLS_BACK: u64 = 20_000;
 /// How many bytes of earlier records are read again at most, uncompressed. What lies further back stays as it is.
-const MOST_BACK: usize = 6 << 20;
+const MOST_BACK: usize = 4 << 20;
 /// Above this many bytes, one push at a time reads earlier records, so that memory stays bounded.
 const ALONE: usize = 512 << 10;
 /// How many blocks are fetched at once.

@@ -16,7 +16,7 @@ pub const MAX_PUSH: usize = 4 << 20;
 /// The largest size of a push's records, uncompressed.
 pub const MAX_UNPACKED: usize = 6 << 20;
 /// The largest size of one block, uncompressed.
-pub const MAX_BLOCK: usize = 2 << 20;
+pub const MAX_BLOCK: usize = 1 << 20;
 /// Most blocks in a push. A block of nothing takes two bytes of a push, and many more in memory.
 pub const MAX_BLOCKS: usize = 1024;
 

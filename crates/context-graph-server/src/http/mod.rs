@@ -44,13 +44,13 @@ const MAX_SMALL: usize = 16 << 10;
 /// The memory limits of all pushes together, in steps of 64 KiB: while they arrive, and while they are stored.
 const STEP: usize = 64 << 10;
 const ARRIVING: usize = (64 << 20) / STEP;
-const STORED: usize = (64 << 20) / STEP;
+const STORED: usize = (80 << 20) / STEP;
 /// How many pushes of one machine are taken at the same time: a machine that sends slowly must not take all places.
 const AT_ONCE: usize = 3;
 
 /// How many pages are made at the same time, and how many for one member: searches take seconds, and the threads are for
 /// pushes too.
-const PAGES: usize = 10;
+const PAGES: usize = 8;
 const PAGES_OF_MEMBER: usize = 6;
 
 /// What all routes share.
@@ -307,8 +307,8 @@ async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<
         Refused::new(StatusCode::BAD_REQUEST, "this is not a push that this version can read")
     })?;
     drop(bytes);
-    // Records, entries, rows and what is on the way to the database.
-    let stored = room(&app.0.stored, asked.announced().min(MAX_UNPACKED) * 5, STORED).await?;
+    // Records, entries, rows, words and what is on the way to the database: measured, ten times what unpacks.
+    let stored = room(&app.0.stored, asked.announced().min(MAX_UNPACKED) * 10, STORED).await?;
     let taken = app
         .ask(move |pool, now_ms| {
             // The memory stays reserved until the records are stored, even if nobody waits for the answer any

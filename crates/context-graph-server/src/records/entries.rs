@@ -330,7 +330,7 @@ pub(super) fn story(records: &TeamRecords, found: &Found, first: u64, last: u64)
 }
 
 /// How many bytes of records before an entry are looked at, and as many behind it: a session may be larger than memory.
-const NEAR: usize = 8 << 20;
+const NEAR: usize = 4 << 20;
 
 /// The records around one.
 #[derive(Default)]

@@ -24,7 +24,7 @@ const COST_SESSIONS: i64 = 20;
 /// At most this many of their hooks.
 const COST_HOOKS: i64 = 10_000;
 /// A session's page shows this many of its first calls, events and turns.
-const MOST_ON_AXIS: i64 = 20_000;
+const MOST_ON_AXIS: i64 = 10_000;
 /// Files are counted in this many of the newest calls.
 const FILE_CALLS: i64 = 2000;
 

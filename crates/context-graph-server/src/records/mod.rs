@@ -220,7 +220,7 @@ impl TeamRecords {
             let rows = self.ask(|connection| {
                 connection.query(
                     "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND born = $3 AND first_seq >= $4
-                     ORDER BY first_seq LIMIT 64",
+                     ORDER BY first_seq LIMIT 8",
                     given![self.guest.tenant, found.number, found.born, next],
                 )
             })?;

@@ -129,3 +129,29 @@ pub(super) fn remove(user: &Folder) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_both_forms_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("marks");
+        for (text, acknowledged, is_set_back) in [
+            (r#"{"s": {"ordinal": 1, "records": 7}}"#, 0, false),
+            (
+                r#"{"sessions": {"s": {"ordinal": 1, "records": 7, "acknowledged": 9}}, "is_set_back": true}"#,
+                9,
+                true,
+            ),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let kept = read(&path);
+            assert_eq!(kept.sessions["s"], Mark { ordinal: 1, records: 7, acknowledged }, "{text}");
+            assert_eq!(kept.is_set_back, is_set_back);
+        }
+        std::fs::write(&path, "nonsense").unwrap();
+        assert!(read(&path).sessions.is_empty(), "it is only asked about again");
+    }
+}
