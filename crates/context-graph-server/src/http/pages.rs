@@ -109,6 +109,12 @@ async fn answer(app: &App, address: IpAddr, request: Request) -> Response {
         return managing::answer(app, guest, request).await;
     }
     let service = TowerToHyperService::new(app.0.pages.of(&guest));
+    if is_asset {
+        return match hyper::service::Service::call(&service, request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        };
+    }
     let Some(own) = app.0.showing.enter(guest.member) else {
         return (StatusCode::TOO_MANY_REQUESTS, "too many pages at the same time\n").into_response();
     };

@@ -204,7 +204,7 @@ impl TeamRecords {
             },
         );
         if noted.is_err() {
-            // What was shown without being noted would be shown again.
+            // Nothing is shown then, and the next try notes it.
             let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
             looked.retain(|session, _| !fresh.iter().any(|(number, _)| number == session));
         }

@@ -253,3 +253,32 @@ pub(crate) fn hog(team: &Team) {
     assert_eq!(why(ada.push("s", (1, 3000))), "taken: 3000");
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
+
+/// A member who asks for many slow pages at once: others' pages and pushes are answered, and so are styles.
+pub(crate) fn many_pages(team: &Team) {
+    let eve = Machine::join(team, "eve", Role::Member);
+    let ada = Machine::join(team, "ada", Role::Member);
+    eve.push("s", (1, 3000)).unwrap();
+    let token =
+        |name: &str| members::browser_token(&team.pool, "team", name, 60_000, now_ms()).unwrap().unwrap();
+    let (eves, adas) = (token("eve"), token("ada"));
+    let get = |token: &str, path: &str| {
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncookie: context-graph-team={token}\r\n\r\n"
+        );
+        let answer = crate::managing::whole(&team.url, &request);
+        answer.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    let (get, eves) = (&get, &eves);
+    std::thread::scope(|scope| {
+        let asked: Vec<_> =
+            (0..40).map(|at| scope.spawn(move || get(eves, &format!("/calls?text=nothing-{at}")))).collect();
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(get(&adas, "/sessions"), "200", "others are shown theirs");
+        assert_eq!(get(eves, "/assets/app.css"), "200");
+        assert_eq!(why(ada.push("s", (1, 30))), "taken: 30");
+        let answers: Vec<String> = asked.into_iter().map(|asked| asked.join().unwrap()).collect();
+        assert!(answers.iter().any(|status| status == "200"), "{answers:?}");
+        assert!(answers.iter().any(|status| status == "429"), "{answers:?}");
+    });
+}

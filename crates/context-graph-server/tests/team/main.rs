@@ -98,6 +98,7 @@ const SCENARIOS: &[Scenario] = &[
     ("who fills the record of refusals hides nothing", hostile::many_refusals),
     ("one address cannot take all connections", hostile::connections),
     ("a machine that sends slowly does not keep others from pushing", hostile::hog),
+    ("a member who asks for many pages at once keeps no others waiting", hostile::many_pages),
     ("each sees what the role allows, and looks are noted", pages::roles),
     ("admins manage members on a page, and nobody else does", managing::members_page),
     ("a scrape of the metrics is what Prometheus reads", metrics::scrape),
