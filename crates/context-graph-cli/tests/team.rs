@@ -15,6 +15,8 @@
 mod cluster;
 mod common;
 
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 
 use cluster::Cluster;
@@ -75,6 +77,7 @@ fn a_session_goes_from_a_hook_to_the_team_once_and_without_its_text() {
         "maintain pushes what is new"
     );
     let file = host.home().join(".config/context-graph/server/team.db");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let database = rusqlite::Connection::open(&file).unwrap();
     let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(count("SELECT count(*) FROM events"), 12);
@@ -133,6 +136,74 @@ fn a_record_that_was_changed_after_it_was_pushed_is_found() {
 }
 
 #[test]
+fn a_server_that_was_set_back_gets_again_what_it_lost() {
+    let host = Place::without_upkeep();
+    let mut server = Server::start(&host, 0);
+    let port = server.port();
+    let ada = joined(&host, &server, "ada");
+    turn(&ada, "before", 1);
+    turn(&ada, "private", 1);
+    ok(ada.run(&["team", "push"]));
+    let file = host.home().join(".config/context-graph/server/team.db");
+    let copy = host.home().join("copy.db");
+    let open = || rusqlite::Connection::open(&file).unwrap();
+    open().execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
+
+    // All of this comes after the copy: a session is dropped by retention, one is forgotten, one goes on, one is new.
+    turn(&ada, "before", 1);
+    turn(&ada, "after", 2);
+    ok(ada.run(&["session", "forget", "private", "--yes"]));
+    assert!(ok(ada.run(&["team", "push"])).contains("forgotten there too: 1 session"));
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(file.with_file_name(format!("team.db{end}")));
+    }
+    std::fs::copy(&copy, &file).unwrap();
+    let server = Server::start(&host, port);
+    let records = |session: &str| {
+        let sql = "SELECT coalesce(max(records), 0) FROM sessions WHERE session_id = ?1";
+        open().query_row(sql, [session], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!([records("before"), records("private"), records("after")], [4, 4, 0]);
+    let pushed = ok(ada.run(&["team", "push"]));
+    assert!(pushed.contains("pushed 10 records of 2 sessions"), "{pushed}");
+    assert!(pushed.contains("forgotten there too: 1 session"), "{pushed}");
+    assert_eq!([records("before"), records("private"), records("after")], [8, 0, 6]);
+    ok(ada.run(&["audit", "verify", "--team"]));
+
+    // What the server dropped of its own does not come back.
+    open().execute("DELETE FROM sessions WHERE session_id = 'before'", []).unwrap();
+    turn(&ada, "later", 1);
+    assert!(ok(ada.run(&["team", "push"])).contains("pushed 4 records of 1 session"));
+    assert_eq!([records("before"), records("later")], [0, 4]);
+    drop(server);
+}
+
+#[test]
+fn a_session_that_the_server_cannot_take_keeps_no_other_back() {
+    let host = Place::without_upkeep();
+    let server = Server::start(&host, 0);
+    let ada = joined(&host, &server, "ada");
+    ok(ada.run(&["config", "set", "--user", "team.share", "full"]));
+    // Names and short texts are never cut.
+    let mut large = json!({"hook_event_name": "UserPromptSubmit", "prompt": "x", "session_id": "large", "transcript_path": "", "cwd": "/p"});
+    for field in 0..60_000 {
+        large[format!("field_{field}")] = format!("{field:0>120}").into();
+    }
+    ada.send(&["hooks", "event"], large.to_string());
+    let stop = json!({"hook_event_name": "Stop", "session_id": "large", "transcript_path": "", "cwd": "/p", "stop_hook_active": false});
+    ada.send(&["hooks", "event"], stop.to_string());
+    for session in ["a", "z"] {
+        turn(&ada, session, 1);
+    }
+    let pushed = ada.run(&["team", "push"]);
+    assert!(pushed.code != 0 && pushed.stderr.contains("session large: "), "{pushed:?}");
+    assert!(pushed.stdout.contains("pushed 8 records of 2 sessions"), "{pushed:?}");
+    assert_eq!(status(&ada)["sessions_there"], 2);
+}
+
+#[test]
 fn a_database_that_is_not_ready_is_told_with_the_next_step() {
     let host = Place::without_upkeep();
     let refused = |database: &str, verb: &[&str], what: &str, next: &str| {
@@ -173,6 +244,39 @@ fn a_database_that_is_not_ready_is_told_with_the_next_step() {
     ok(host.run(&["server", "--database", &address, "migrate"]));
     assert!(ok(host.run(&["server", "--database", &address, "check"])).contains("tables of version"));
     assert!(ok(host.run(&["server", "--database", &address, "migrate"])).contains("nothing to do"));
+}
+
+/// What an ordinary stop leaves in the log, after pages were shown.
+#[test]
+fn a_server_that_is_told_to_end_ends_without_complaint() {
+    let Some(cluster) = Cluster::start() else {
+        eprintln!("ignored: PostgreSQL is not installed");
+        return;
+    };
+    let address = cluster.new_database();
+    let host = Place::without_upkeep();
+    let server = |verb: &[&str]| host.run(&[&["server", "--database", &address][..], verb].concat());
+    ok(server(&["migrate"]));
+    ok(server(&["invite", "ada"]));
+    let token = ok(server(&["members", "token", "ada"])).trim().to_owned();
+    let mut child = host
+        .command(&["server", "--database", &address, "run", "--listen", "127.0.0.1:0"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut url = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+    let mut stream = TcpStream::connect(url.trim().trim_start_matches("http://")).unwrap();
+    let text = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n";
+    write!(stream, "{text}cookie: context-graph-team={token}\r\n\r\n").unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).unwrap();
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success() && said.trim() == "the server has ended", "{said}");
 }
 
 /// Kills client and server in turn, each at a moment of chance, and counts in the end. `CONTEXT_GRAPH_TEAM_ROUNDS=200`

@@ -2,16 +2,18 @@
 
 use context_graph_storage::store::{TABLES, Tombstone};
 
-use crate::db::{DbError, Pool};
+use crate::db::{Connection, DbError, Pool};
 use crate::given;
 use crate::ingest::{COPY, PushError, copy_of};
-use crate::members::Principal;
+use crate::members::{Principal, note_push};
 use crate::schema::number;
 use crate::wire::Push;
 
 /// How many refused requests are kept per member and machine, and how much of each.
 const MOST_ASIDE: i64 = 200;
 const MOST_OF_EACH: usize = 1 << 20;
+/// Why there are more than are kept.
+pub(crate) const MORE: &str = "more than are kept";
 
 /// A request that was refused.
 pub(crate) struct Refused<'a> {
@@ -50,7 +52,7 @@ impl<'a> Refused<'a> {
             let of_both = "SELECT count(*) FROM refused WHERE machine = $1 AND member = $2";
             let kept = connection.one(of_both, given![self.machine, guest.member])?;
             if kept.is_some_and(|row| row.int(0) >= MOST_ASIDE) {
-                return Ok(());
+                return more(connection, self.machine, guest, now_ms);
             }
             connection.execute(
                 "INSERT INTO refused (number, tenant, member, machine, session_id, at_ms, why, records, link, has, content)
@@ -60,6 +62,26 @@ impl<'a> Refused<'a> {
             Ok(())
         })
     }
+}
+
+/// Counts, in one row, what is refused beyond what is kept: whoever fills the table first does not hide what comes then.
+fn more(
+    connection: &mut dyn Connection,
+    machine: i64,
+    guest: &Principal,
+    now_ms: i64,
+) -> Result<(), DbError> {
+    let again =
+        "UPDATE refused SET at_ms = $4, has = has + 1 WHERE machine = $1 AND member = $2 AND why = $3";
+    if connection.execute(again, given![machine, guest.member, MORE, now_ms])? > 0 {
+        return Ok(());
+    }
+    connection.execute(
+        "INSERT INTO refused (number, tenant, member, machine, session_id, at_ms, why, records, link, has)
+         VALUES ($1, $2, $3, $4, '', $5, $6, 0, $7, 1)",
+        given![number(now_ms)?, guest.tenant, guest.member, machine, now_ms, MORE, &[][..]],
+    )?;
+    Ok(())
 }
 
 /// Forgets a machine's session up to this ordinal and leaves a tombstone. Returns how many records there
@@ -94,6 +116,7 @@ pub fn forget_by_id(
                 ordinal = CASE WHEN excluded.ordinal > tombstones.ordinal THEN excluded.ordinal ELSE tombstones.ordinal END",
             given![machine, &Tombstone::fingerprint(session_id)[..], tenant, ordinal, records, link, now_ms],
         )?;
+        note_push(connection, machine, now_ms)?;
         Ok(records)
     })
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -32,11 +33,22 @@ pub enum ClientError {
     Usage(String),
 }
 
+/// What the server says about what it has stored.
+#[derive(serde::Deserialize)]
+struct Taken {
+    #[serde(default)]
+    records: u64,
+    #[serde(default)]
+    pushed: i64,
+}
+
 /// A connection to a server, with the token of one machine.
 pub struct Client {
     agent: Agent,
     url: String,
     token: String,
+    /// The largest number that the server gave to something of this machine.
+    acknowledged: AtomicI64,
 }
 
 impl std::fmt::Debug for Client {
@@ -63,6 +75,8 @@ pub enum Fetched {
 
 /// The longest policy, in bytes.
 const MAX_POLICY: u64 = 4 << 20;
+/// The most sessions of a machine that are asked for.
+const MAX_SESSIONS: usize = 1_000_000;
 const PATIENCE: Duration = Duration::from_secs(100);
 
 /// The host of an address: `https://host[:port]` without a path.
@@ -114,7 +128,7 @@ impl Client {
         } else {
             url.replacen("//localhost", &format!("//{}", Ipv4Addr::LOCALHOST), 1)
         };
-        Ok(Self { agent: config.into(), url, token: token.to_owned() })
+        Ok(Self { agent: config.into(), url, token: token.to_owned(), acknowledged: AtomicI64::new(0) })
     }
 
     /// Joins with an invitation.
@@ -150,9 +164,11 @@ impl Client {
         let mut all: Vec<CopyHead> = Vec::new();
         loop {
             let after = all.last().map_or("", |last| last.session_id.as_str()).to_owned();
-            let asked = self.agent.get(self.at("/v1/standings")).query("after", after);
+            let asked = self.agent.get(self.at("/v1/standings")).query("after", &after);
             let more: Vec<CopyHead> = self.read(asked.header("authorization", self.bearer()).call())?;
-            if more.is_empty() {
+            // A server that begins again and again is not waited for.
+            let goes_on = more.last().is_some_and(|last| last.session_id != after);
+            if !goes_on || all.len() > MAX_SESSIONS {
                 return Ok(all);
             }
             all.extend(more);
@@ -203,12 +219,29 @@ impl Client {
     }
 
     fn send_bytes(&self, path: &str, body: &[u8]) -> Result<u64, ClientError> {
-        #[derive(serde::Deserialize)]
-        struct Taken {
-            records: u64,
-        }
         let sent = self.agent.post(self.at(path)).header("authorization", self.bearer()).send(body);
-        self.read::<Taken>(sent).map(|taken| taken.records)
+        let taken: Taken = self.read(sent)?;
+        self.acknowledged.fetch_max(taken.pushed, Ordering::Relaxed);
+        Ok(taken.records)
+    }
+
+    /// The number of what the server stored last of this machine; `None` if the server does not tell. It grows with every
+    /// push, so one that is smaller than before is that of a server that was set back.
+    pub fn pushed(&self) -> Result<Option<i64>, ClientError> {
+        let asked = self.agent.get(self.at("/v1/machine")).header("authorization", self.bearer());
+        match self.read::<Taken>(asked.call()) {
+            Ok(told) => {
+                self.acknowledged.fetch_max(told.pushed, Ordering::Relaxed);
+                Ok(Some(told.pushed))
+            }
+            Err(ClientError::Refused(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The largest such number that this client was told.
+    pub fn acknowledged(&self) -> i64 {
+        self.acknowledged.load(Ordering::Relaxed)
     }
 
     fn read<T: DeserializeOwned>(

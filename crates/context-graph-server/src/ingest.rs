@@ -1,5 +1,7 @@
 //! Stores pushed records: once, in order, and only if they continue what is already there.
 
+use std::borrow::Cow;
+
 use context_graph_core::audit::{Entry, SessionRef, correlate};
 use context_graph_core::session::EventRecord;
 use context_graph_storage::store::{
@@ -9,11 +11,11 @@ use context_graph_storage::{LogRecord, SessionKey};
 
 use crate::aside::Refused;
 use crate::db::{Bulk, Connection, DbError, Pool, Row};
-use crate::members::Principal;
+use crate::members::{Principal, note_push};
 use crate::schema::number;
 use crate::session_row::{about, count};
-use crate::wire::{MAX_UNPACKED, Push};
-use crate::{given, keys, words};
+use crate::wire::{MAX_BLOCK, MAX_UNPACKED, Push};
+use crate::{given, keys, reached, words};
 
 /// Why a push was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -36,9 +38,13 @@ impl PushError {
     }
 }
 
-/// The earliest start of a session (2020), whatever a machine's clock says. The latest is tomorrow.
-const EARLIEST_MS: i64 = 1_577_836_800_000;
-const DAY_MS: i64 = 86_400_000;
+/// A time that a machine tells, as rows have it: no earlier than 2020 and no later than tomorrow, whatever its clock says.
+/// Records keep what they say.
+pub(crate) fn plausible(at_ms: i64, now_ms: i64) -> i64 {
+    const EARLIEST_MS: i64 = 1_577_836_800_000;
+    const DAY_MS: i64 = 86_400_000;
+    at_ms.clamp(EARLIEST_MS, now_ms.max(EARLIEST_MS) + DAY_MS)
+}
 
 /// The server's copy of a session.
 pub(crate) struct Copy {
@@ -56,7 +62,7 @@ pub fn take_in(pool: &Pool, guest: &Principal, push: &Push, now_ms: i64) -> Resu
         return Err(PushError::Invalid("only a machine that has joined can push sessions"));
     };
     let outcome = checked(machine, guest, push).and_then(|blocks| {
-        let born = push.about.started_ms.clamp(EARLIEST_MS, now_ms + DAY_MS);
+        let born = plausible(push.about.started_ms, now_ms);
         let store = || {
             pool.with(|connection| connection.make_room(born))?;
             pool.transaction(PushError::is_conflict, |connection| {
@@ -94,8 +100,8 @@ fn checked(machine: i64, guest: &Principal, push: &Push) -> Result<Vec<Block>, P
 
 /// The blocks of a push in order, checked.
 fn unpack(push: &Push) -> Result<Vec<Block>, PushError> {
-    let announced: usize = push.blocks.iter().filter_map(|(_, bytes)| Block::announced(bytes)).sum();
-    if announced > MAX_UNPACKED {
+    let is_large = |bytes: &Vec<u8>| Block::announced(bytes).is_some_and(|size| size > MAX_BLOCK);
+    if push.announced() > MAX_UNPACKED || push.blocks.iter().any(|(_, bytes)| is_large(bytes)) {
         return Err(PushError::Invalid("the push is larger than the server takes at once"));
     }
     let mut blocks: Vec<Block> = Vec::with_capacity(push.blocks.len());
@@ -179,10 +185,10 @@ fn go_on(
     if first > has + 1 {
         return Err(PushError::Refused("gap", has));
     }
-    let mut fresh: Vec<(Block, Option<usize>)> = Vec::new();
+    let mut fresh: Vec<(Cow<'_, Block>, Option<usize>)> = Vec::new();
     for (at, block) in blocks.iter().enumerate().filter(|(_, block)| block.end() > has + 1) {
         if block.first > has + 1 {
-            fresh.push((block.clone(), Some(at)));
+            fresh.push((Cow::Borrowed(block), Some(at)));
             continue;
         }
         // The records that we already have must lead to the new ones.
@@ -194,9 +200,9 @@ fn go_on(
             return Err(PushError::Refused(if first == has + 1 { "fork" } else { "rewrite" }, has));
         }
         if block.first == has + 1 {
-            fresh.push((block.clone(), Some(at)));
+            fresh.push((Cow::Borrowed(block), Some(at)));
         } else {
-            fresh.push((behind(block, has, link), None));
+            fresh.push((Cow::Owned(behind(block, has, link)), None));
         }
     }
     store(connection, guest, machine, copy, push, &fresh, now_ms)?;
@@ -238,7 +244,7 @@ fn link_at(
 }
 
 /// The records of a block.
-fn read(block: &Block, fallback_ms: i64, from: u64, into: &mut Vec<(u64, EventRecord)>) {
+pub(crate) fn read(block: &Block, fallback_ms: i64, from: u64, into: &mut Vec<(u64, EventRecord)>) {
     for packed in block.records().filter(|packed| packed.seq > from) {
         into.push((packed.seq, stored_record(packed.content, fallback_ms)));
     }
@@ -268,7 +274,7 @@ fn store(
     machine: i64,
     copy: &Copy,
     push: &Push,
-    fresh: &[(Block, Option<usize>)],
+    fresh: &[(Cow<'_, Block>, Option<usize>)],
     now_ms: i64,
 ) -> Result<(), PushError> {
     let session_key = given![guest.tenant, copy.number, copy.born];
@@ -292,13 +298,24 @@ fn store(
     for (block, _) in fresh {
         read(block, copy.born, copy.records, &mut records);
     }
+    let timed = |records: &mut Vec<(u64, EventRecord)>| {
+        for (_, record) in records {
+            record.at_ms = plausible(record.at_ms, now_ms);
+        }
+    };
+    timed(&mut records);
     let whose = [guest.tenant, guest.member, machine, copy.born, copy.number];
     words::learn(connection, &whose, &records)?;
-    if from > 0 && reaches_back(connection, guest.tenant, copy, &records)? {
-        from = 0;
+    if let Some(further) = reached::back(connection, guest.tenant, copy, &records)? {
+        from = further;
     }
+    let mut alone = None;
     if from < copy.records {
-        let mut all = earlier(connection, guest.tenant, copy, from)?;
+        let earlier = reached::earlier(connection, guest.tenant, copy, from)?;
+        from = earlier.from;
+        let mut all = earlier.records;
+        timed(&mut all);
+        alone = earlier.alone;
         all.append(&mut records);
         records = all;
         for table in &TABLES {
@@ -316,6 +333,8 @@ fn store(
         tables: TABLES.iter().map(|table| Bulk::new(4 + table.width)).collect(),
     };
     let open_turn = tell(copy.number, &entries, &records, &mut derived)?;
+    let settled = settled(&entries, open_turn, push.head.records);
+    drop((entries, records, alone));
     for (table, rows) in TABLES.iter().zip(&derived.tables).filter(|(_, rows)| !rows.is_empty()) {
         connection.insert(table.name, &format!("{WHOSE}, {}", table.columns), rows)?;
     }
@@ -324,49 +343,8 @@ fn store(
          WHERE tenant = $1 AND session = $2 AND born = $3 AND seq > $4 ORDER BY tool ON CONFLICT DO NOTHING",
         given![guest.tenant, copy.number, copy.born, from],
     )?;
-    let settled = settled(&entries, open_turn, push.head.records);
     about(connection, copy, push, settled, now_ms)?;
     count(connection, session_key, copy.number)?;
-    connection.execute("UPDATE machines SET pushed_ms = $1 WHERE machine = $2", given![now_ms, machine])?;
+    note_push(connection, machine, now_ms)?;
     Ok(())
-}
-
-/// Whether a new record belongs to a call that already has a row.
-fn reaches_back(
-    connection: &mut dyn Connection,
-    tenant: i64,
-    copy: &Copy,
-    records: &[(u64, EventRecord)],
-) -> Result<bool, PushError> {
-    let known = connection.query(
-        "SELECT tool_use_id FROM calls WHERE tenant = $1 AND session = $2 AND born = $3 AND seq <= $4
-            AND tool_use_id IS NOT NULL",
-        given![tenant, copy.number, copy.born, copy.settled],
-    )?;
-    let known: std::collections::HashSet<&str> = known.iter().map(|row| row.text(0)).collect();
-    Ok(records.iter().any(|(_, record)| {
-        record.tool_use_id.as_deref().is_some_and(|id| known.contains(id))
-            || record.payload.contains("\"PostToolBatch\"")
-    }))
-}
-
-/// The stored records from `from` on.
-fn earlier(
-    connection: &mut dyn Connection,
-    tenant: i64,
-    copy: &Copy,
-    from: u64,
-) -> Result<Vec<(u64, EventRecord)>, PushError> {
-    let rows = connection.query(
-        "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND born = $3 AND first_seq + records > $4
-            AND first_seq <= $5 ORDER BY first_seq",
-        given![tenant, copy.number, copy.born, from + 1, copy.records],
-    )?;
-    let mut found = Vec::new();
-    for row in rows {
-        if let Some(block) = Block::decode(row.count(0), row.bytes(1)) {
-            read(&block, copy.born, from, &mut found);
-        }
-    }
-    Ok(found)
 }

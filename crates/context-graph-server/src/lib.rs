@@ -14,6 +14,7 @@ pub mod keys;
 mod manage;
 pub mod members;
 pub mod policy;
+mod reached;
 mod records;
 pub mod schema;
 mod serve;

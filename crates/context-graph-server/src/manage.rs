@@ -3,7 +3,7 @@
 
 use crate::db::{Connection, DbError, Pool, Result, Row};
 use crate::given;
-use crate::members::{Principal, Role, invite_to};
+use crate::members::{Principal, Role, invite_to, remove_from};
 use crate::schema::number;
 
 /// How long an invitation that was made on the pages can be used.
@@ -117,10 +117,8 @@ fn make(
         }
         Change::Remove { name } => {
             not_own(name)?;
-            let sql =
-                "UPDATE members SET revoked_ms = $1 WHERE tenant = $2 AND name = $3 AND revoked_ms IS NULL";
-            let changed = connection.execute(sql, given![now_ms, tenant, name.as_str()])?;
-            if changed == 0 { Err(nobody(name)) } else { Ok((None, name.clone(), "removed".to_owned())) }
+            let removed = remove_from(connection, tenant, name, now_ms)?;
+            if removed == 0 { Err(nobody(name)) } else { Ok((None, name.clone(), "removed".to_owned())) }
         }
         Change::Revoke { token } => {
             let owner = connection.one(
@@ -150,6 +148,15 @@ fn note(
     let sql = "INSERT INTO changes (number, tenant, member, whom, at_ms, what, is_done) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     let row = given![number(now_ms)?, guest.tenant, guest.member, whom, now_ms, what, i64::from(is_done)];
     connection.execute(sql, row).map(drop)
+}
+
+/// What is on record of a session that a member had forgotten.
+pub(crate) const FORGOTTEN: &str = "forgotten";
+
+/// Puts on record that a member had a session forgotten, and not which: what was in it is gone, and that is no secret.
+pub(crate) fn note_forgotten(pool: &Pool, guest: &Principal, records: u64, now_ms: i64) -> Result<()> {
+    let what = format!("a session of {records} {}", if records == 1 { "record" } else { "records" });
+    pool.with(|connection| note(connection, guest, (&what, FORGOTTEN, true), now_ms))
 }
 
 /// Records an attempt of a member who is not an admin: one row for each member and kind.

@@ -107,8 +107,11 @@ pub(crate) fn invite_to(
     now_ms: i64,
 ) -> Result<String> {
     let drawn = keys::token("invite").map_err(|error| DbError::Refused(error.to_string()))?;
-    let known = "SELECT member FROM members WHERE tenant = $1 AND name = $2";
+    let known = "SELECT member, revoked_ms FROM members WHERE tenant = $1 AND name = $2";
     let member = if let Some(row) = connection.one(known, given![tenant, name])? {
+        if row.some_int(1).is_some() {
+            end_access(connection, tenant, row.int(0), now_ms)?;
+        }
         let update = "UPDATE members SET role = coalesce($1, role), revoked_ms = NULL WHERE tenant = $2 AND member = $3";
         connection.execute(update, given![role.map(Role::as_str), tenant, row.int(0)])?;
         row.int(0)
@@ -125,6 +128,30 @@ pub(crate) fn invite_to(
         given![keys::hashed(&drawn), tenant, member, now_ms + lasts_ms],
     )?;
     Ok(drawn)
+}
+
+/// Ends a membership. Returns how many members that were.
+pub(crate) fn remove_from(
+    connection: &mut dyn Connection,
+    tenant: i64,
+    name: &str,
+    now_ms: i64,
+) -> Result<u64> {
+    let sql = "SELECT member FROM members WHERE tenant = $1 AND name = $2 AND revoked_ms IS NULL";
+    let Some(row) = connection.one(sql, given![tenant, name])? else { return Ok(0) };
+    end_access(connection, tenant, row.int(0), now_ms)?;
+    let sql = "UPDATE members SET revoked_ms = $1 WHERE tenant = $2 AND member = $3 AND revoked_ms IS NULL";
+    connection.execute(sql, given![now_ms, tenant, row.int(0)])
+}
+
+/// Ends every token and every invitation of a member, so that none of them counts again when the member is invited anew:
+/// a removal may be about a machine that was stolen.
+fn end_access(connection: &mut dyn Connection, tenant: i64, member: i64, now_ms: i64) -> Result<()> {
+    let whose = given![now_ms, tenant, member];
+    let tokens = "UPDATE tokens SET revoked_ms = $1 WHERE tenant = $2 AND member = $3 AND revoked_ms IS NULL";
+    connection.execute(tokens, whose)?;
+    let invitations = "UPDATE invitations SET expires_ms = $1 WHERE tenant = $2 AND member = $3 AND used_ms IS NULL AND expires_ms > $1";
+    connection.execute(invitations, whose).map(drop)
 }
 
 fn tenant(connection: &mut dyn Connection, team: &str, now_ms: i64) -> Result<i64> {
@@ -175,7 +202,7 @@ pub fn join(pool: &Pool, asked: &Join, now_ms: i64) -> std::result::Result<Joine
         let row = connection.one(
             "SELECT i.tenant, i.member, m.name, t.name, t.policy_key FROM invitations i
              JOIN members m ON m.tenant = i.tenant AND m.member = i.member JOIN tenants t ON t.tenant = i.tenant
-             WHERE i.hash = $1",
+             WHERE i.hash = $1 AND m.revoked_ms IS NULL",
             given![hash],
         )?;
         let row = row.ok_or(JoinError::Invitation)?;
@@ -189,6 +216,20 @@ pub fn join(pool: &Pool, asked: &Join, now_ms: i64) -> std::result::Result<Joine
         let policy_key = Some(keys::hex(row.bytes(4))).filter(|key| !key.is_empty());
         Ok(Joined { machine, token: drawn, team, member, policy_key })
     })
+}
+
+/// Notes that something of a machine was stored. The number grows with each time, so a machine that has seen a larger one
+/// knows that the database was set back.
+pub(crate) fn note_push(connection: &mut dyn Connection, machine: i64, now_ms: i64) -> Result<()> {
+    let sql = "UPDATE machines SET pushed_ms = CASE WHEN pushed_ms >= $1 THEN pushed_ms + 1 ELSE $1 END WHERE machine = $2";
+    connection.execute(sql, given![now_ms, machine]).map(drop)
+}
+
+/// The number of what was stored last of a machine; 0 if nothing was.
+pub(crate) fn last_push(pool: &Pool, machine: i64) -> Result<i64> {
+    let sql = "SELECT pushed_ms FROM machines WHERE machine = $1";
+    let row = pool.with(|connection| connection.one(sql, given![machine]))?;
+    Ok(row.map_or(0, |row| row.int(0)))
 }
 
 /// Creates a token for a member: for a machine, or for a browser.
@@ -283,16 +324,16 @@ pub(crate) fn list_of(pool: &Pool, tenant: Option<i64>) -> Result<Vec<Listed>> {
 
 /// Revokes a token by its number, or a member by name, with all their tokens.
 pub fn revoke(pool: &Pool, team: &str, who: &str, now_ms: i64) -> Result<u64> {
-    pool.with(|connection| {
+    let is_conflict = |error: &DbError| matches!(error, DbError::Conflict(_));
+    pool.transaction(is_conflict, |connection| {
         if let Ok(token) = who.parse::<i64>() {
             let sql = "UPDATE tokens SET revoked_ms = $1 WHERE number = $2 AND revoked_ms IS NULL";
             return connection.execute(sql, given![now_ms, token]);
         }
-        connection.execute(
-            "UPDATE members SET revoked_ms = $1 WHERE name = $2 AND revoked_ms IS NULL
-                AND tenant = (SELECT tenant FROM tenants WHERE name = $3)",
-            given![now_ms, who, team],
-        )
+        let Some(row) = connection.one("SELECT tenant FROM tenants WHERE name = $1", given![team])? else {
+            return Ok(0);
+        };
+        remove_from(connection, row.int(0), who, now_ms)
     })
 }
 
@@ -300,7 +341,8 @@ pub fn revoke(pool: &Pool, team: &str, who: &str, now_ms: i64) -> Result<u64> {
 pub fn set_role(pool: &Pool, team: &str, who: &str, role: Role) -> Result<u64> {
     pool.with(|connection| {
         connection.execute(
-            "UPDATE members SET role = $1 WHERE name = $2 AND tenant = (SELECT tenant FROM tenants WHERE name = $3)",
+            "UPDATE members SET role = $1 WHERE name = $2 AND revoked_ms IS NULL
+                AND tenant = (SELECT tenant FROM tenants WHERE name = $3)",
             given![role.as_str(), who, team],
         )
     })

@@ -30,6 +30,9 @@ pub enum PublishError {
     /// There is no such team.
     #[error("there is no team of this name")]
     NoTeam,
+    /// The number that was asked for is not larger than the newest one.
+    #[error("the newest policy has the number {0} already")]
+    Older(u64),
     /// The database.
     #[error(transparent)]
     Db(#[from] DbError),
@@ -63,12 +66,13 @@ pub fn set_key(pool: &Pool, team: &str, public: &[u8]) -> Result<()> {
     pool.with(|connection| connection.execute(sql, given![public, team])).map(drop)
 }
 
-/// Publishes a policy. `make` gets the new number. Returns it.
+/// Publishes a policy. `make` gets the new number: the next one, or `wanted`. Returns it.
 pub fn publish(
     pool: &Pool,
     team: &str,
     key: &SigningKey,
     make: impl Fn(u64) -> Vec<u8>,
+    wanted: Option<u64>,
     now_ms: i64,
 ) -> std::result::Result<u64, PublishError> {
     set_key(pool, team, key.public())?;
@@ -80,7 +84,11 @@ pub fn publish(
         if row.bytes(1) != key.public() {
             return Err(PublishError::OtherKey);
         }
-        let number = newest(connection, row.int(0))?.map_or(1, |newest| newest.number + 1);
+        let newest = newest(connection, row.int(0))?.map_or(0, |newest| newest.number);
+        let number = wanted.unwrap_or(newest + 1);
+        if number <= newest {
+            return Err(PublishError::Older(newest));
+        }
         let content = sealed(key, &make(number));
         let etag = hex(&blake3::hash(&content).as_bytes()[..16]);
         connection.execute(

@@ -1,7 +1,7 @@
 //! Accepts connections, with or without TLS, and limits their number, size and time.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,10 +23,12 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 use crate::db::Pool;
-use crate::http::{App, Kind};
+use crate::http::{App, Kind, Places};
 
 /// Most connections at the same time; more wait in the system's queue.
 const CONNECTIONS: usize = 512;
+/// Most connections of one address, unless a proxy is in front: nobody takes all of them.
+const OF_ADDRESS: usize = 128;
 /// Most threads that wait for the database at the same time.
 const THREADS: usize = 16;
 /// The time limit for the head of a request, and for a TLS handshake.
@@ -54,6 +56,7 @@ pub struct Serving {
 pub struct Listening {
     listener: std::net::TcpListener,
     acceptor: Option<Acceptor>,
+    is_behind_proxy: bool,
     app: App,
 }
 
@@ -78,7 +81,13 @@ impl Serving {
         };
         let listener = std::net::TcpListener::bind(self.listen).map_err(taken)?;
         listener.set_nonblocking(true)?;
-        Ok(Listening { listener, acceptor, app: App::new(self.pool, self.is_behind_proxy, self.now_ms) })
+        let is_behind_proxy = self.is_behind_proxy;
+        Ok(Listening {
+            listener,
+            acceptor,
+            is_behind_proxy,
+            app: App::new(self.pool, is_behind_proxy, self.now_ms),
+        })
     }
 }
 
@@ -109,32 +118,43 @@ impl Listening {
             .max_blocking_threads(THREADS)
             .enable_all()
             .build()?;
+        // The last to hold connections to the database: they cannot be closed on one of the runtime's own threads.
+        let app = self.app.clone();
         let outcome = runtime.block_on(self.accept());
         runtime.shutdown_timeout(Duration::from_secs(10));
+        drop(app);
         outcome
     }
 
     async fn accept(self) -> io::Result<()> {
         let listener = TcpListener::from_std(self.listener)?;
         let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let by_address = Places::new(if self.is_behind_proxy { CONNECTIONS } else { OF_ADDRESS });
         let router = self.app.router();
         let mut ending = std::pin::pin!(told_to_end());
         let recording = tokio::spawn(self.app.clone().keep_record());
         loop {
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
+            let next = async {
+                let place = Arc::clone(&places).acquire_owned().await.map_err(io::Error::other)?;
+                Ok::<_, io::Error>((place, listener.accept().await?))
+            };
             let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+                accepted = next => accepted,
                 () = &mut ending => break,
             };
-            let Ok((stream, peer)) = accepted else {
+            let Ok((place, (stream, peer))) = accepted else {
                 // Too many open files: wait until some connections end.
                 tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            };
+            let Some(own) = by_address.enter(network(peer.ip())) else {
+                self.app.turn_away(peer.ip(), Kind::Frequent);
                 continue;
             };
             let _ = stream.set_nodelay(true);
             let (acceptor, router, app) = (self.acceptor.clone(), router.clone(), self.app.clone());
             tokio::spawn(async move {
-                let _place = place;
+                let _places = (place, own);
                 let served = async {
                     match acceptor {
                         None => answer(stream, peer, router, &app).await,
@@ -151,11 +171,19 @@ impl Listening {
             });
         }
         // Requests in progress still get their answers.
-        let all = u32::try_from(CONNECTIONS - 1).unwrap_or(u32::MAX);
+        let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
         let _ = tokio::time::timeout(Duration::from_secs(5), places.acquire_many(all)).await;
         recording.abort();
         self.app.store_record().await;
         Ok(())
+    }
+}
+
+/// What counts as one address: of IPv6, a network, because whoever has one has all its addresses.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+        address @ IpAddr::V4(_) => address,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::db::{Connection, Row};
 use crate::given;
-use crate::ingest::{Copy, PushError};
+use crate::ingest::{Copy, PushError, plausible};
 use crate::wire::Push;
 
 /// Updates what the push tells about its session.
@@ -28,9 +28,9 @@ pub(crate) fn about(
             short(&told.lifecycle),
             told.ended.as_deref().map(short),
             told.previous.as_deref().map(short),
-            told.started_ms,
-            told.updated_ms,
-            told.ended_ms,
+            plausible(told.started_ms, now_ms),
+            plausible(told.updated_ms, now_ms),
+            told.ended_ms.map(|at_ms| plausible(at_ms, now_ms)),
             if told.continuity.is_finite() { told.continuity } else { 0.0 },
             push.head.records,
             &push.head.link[..],

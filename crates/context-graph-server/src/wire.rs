@@ -6,14 +6,19 @@
 //! the same record: if somebody changes the local records later, they no longer lead to it.
 
 use context_graph_storage::store::{Block, Chain};
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// The largest push, in bytes, as sent.
-pub const MAX_PUSH: usize = 24 << 20;
-/// The largest size of a push's records, uncompressed.
-pub const MAX_UNPACKED: usize = 40 << 20;
 /// A client ends a push after this many bytes of records.
 pub const FULL_PUSH: usize = 2 << 20;
+/// The largest push, in bytes, as sent. A record is some kilobytes at most, so a client's push is little more than full.
+pub const MAX_PUSH: usize = 4 << 20;
+/// The largest size of a push's records, uncompressed.
+pub const MAX_UNPACKED: usize = 6 << 20;
+/// The largest size of one block, uncompressed.
+pub const MAX_BLOCK: usize = 1 << 20;
+/// Most blocks in a push. A block of nothing takes two bytes of a push, and many more in memory.
+pub const MAX_BLOCKS: usize = 1024;
 
 /// The end of a session's chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +68,7 @@ pub struct Push {
     /// What lists show.
     pub about: About,
     /// Blocks of consecutive records, each with the number of its first one.
+    #[serde(deserialize_with = "few_blocks")]
     pub blocks: Vec<(u64, Vec<u8>)>,
     /// The head after these records.
     pub head: Head,
@@ -70,7 +76,36 @@ pub struct Push {
     pub signature: Vec<u8>,
 }
 
+/// Reads blocks, up to the number that a push may have.
+fn few_blocks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(u64, Vec<u8>)>, D::Error> {
+    struct Few;
+    impl<'de> Visitor<'de> for Few {
+        type Value = Vec<(u64, Vec<u8>)>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(f, "at most {MAX_BLOCKS} blocks")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Self::Value, A::Error> {
+            let mut blocks = Vec::new();
+            while let Some(block) = all.next_element()? {
+                if blocks.len() == MAX_BLOCKS {
+                    return Err(A::Error::invalid_length(MAX_BLOCKS + 1, &self));
+                }
+                blocks.push(block);
+            }
+            Ok(blocks)
+        }
+    }
+    from.deserialize_seq(Few)
+}
+
 impl Push {
+    /// How many bytes its blocks say that they have, uncompressed.
+    pub(crate) fn announced(&self) -> usize {
+        self.blocks.iter().filter_map(|(_, bytes)| Block::announced(bytes)).sum()
+    }
+
     /// What a machine signs: that its session ends with this head.
     pub fn signed(machine: i64, session_id: &str, ordinal: u64, head: &Head) -> Vec<u8> {
         let mut text = b"context-graph push 1".to_vec();

@@ -68,6 +68,10 @@ pub(super) fn open(address: &str, tls: &Tls) -> Result<Box<dyn Connection>> {
     client
         .batch_execute("SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '60s'")
         .map_err(away)?;
+    // What we acknowledge is on the disk, also in a database whose owner does not wait for it otherwise.
+    let _ = client.batch_execute(
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+    );
     // Compiling a query takes longer than each of ours. An engine that has no compiler refuses the setting.
     let _ = client.batch_execute("SET jit = off");
     let is_partitioned = client

@@ -15,6 +15,8 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Connection>> {
     let away = |error: rusqlite::Error| DbError::Away(format!("{}: {error}", path.display()));
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    #[cfg(unix)]
+    make_private(path);
     let connection = rusqlite::Connection::open_with_flags(path, flags).map_err(away)?;
     connection.busy_timeout(Duration::from_secs(20)).map_err(away)?;
     // For a server process that keeps running: others can read while it writes, and committed data is on the
@@ -23,6 +25,14 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Connection>> {
         .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF; PRAGMA case_sensitive_like = ON")
         .map_err(away)?;
     Ok(Box::new(Sqlite(connection)))
+}
+
+/// Creates the file so that only its owner reads it, wherever it is. SQLite gives its other files the same mode.
+#[cfg(unix)]
+fn make_private(path: &Path) {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    // It is there already, or SQLite says why it cannot be.
+    let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
 }
 
 fn failed(error: rusqlite::Error) -> DbError {

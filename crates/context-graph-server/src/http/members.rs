@@ -63,8 +63,8 @@ pub(super) async fn answer(app: &App, guest: Principal, request: Request) -> Res
         return told(StatusCode::FORBIDDEN, html! { p role="alert" { "Other sites' forms get no answer." } });
     }
     let (parts, body): (_, Body) = request.into_parts();
-    let bytes = match super::read(app, &parts.headers, body, super::MAX_SMALL).await {
-        Ok((bytes, _memory)) => bytes,
+    let bytes = match super::read(&parts.headers, body, super::MAX_SMALL).await {
+        Ok(bytes) => bytes,
         Err(refused) => return refused.into_response(),
     };
     let form: Form = serde_urlencoded::from_bytes(&bytes).unwrap_or_default();

@@ -1,8 +1,10 @@
 //! The routes: for machines (`/v1/…`), for operators (`/healthz`, `/metrics`), and for pages.
 
+mod body;
 mod counts;
 mod members;
 mod pages;
+mod places;
 mod rate;
 mod standings;
 mod turned_away;
@@ -11,7 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{ConnectInfo, Extension, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
@@ -23,10 +25,13 @@ use tokio::sync::Semaphore;
 use crate::aside::{self, forget_by_id};
 use crate::db::{DbError, Pool};
 use crate::ingest::{PushError, take_in};
-use crate::members::{JoinError, Principal, join as join_team, of_token};
-use crate::wire::{Forget, Join, MAX_PUSH, Push, Refusal};
-use crate::{keys, policy, schema};
+use crate::members::{JoinError, Principal, join as join_team, last_push, of_token};
+use crate::serve::network;
+use crate::wire::{Forget, Join, MAX_PUSH, MAX_UNPACKED, Push, Refusal};
+use crate::{keys, manage, policy, schema};
+use body::{length, read, room};
 use counts::Counts;
+pub(crate) use places::Places;
 use rate::Rates;
 pub(crate) use turned_away::Kind;
 use turned_away::{STORED_EVERY, TurnedAway};
@@ -36,10 +41,17 @@ const BODY_PATIENCE: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(90);
 /// The largest request other than a push.
 const MAX_SMALL: usize = 16 << 10;
-/// The memory limit of all pushes together, in steps of 64 KiB: a push counts with its length and with its
-/// decoded records and rows.
+/// The memory limits of all pushes together, in steps of 64 KiB: while they arrive, and while they are stored.
 const STEP: usize = 64 << 10;
-const STEPS: usize = (96 << 20) / STEP;
+const ARRIVING: usize = (64 << 20) / STEP;
+const STORED: usize = (80 << 20) / STEP;
+/// How many pushes of one machine are taken at the same time: a machine that sends slowly must not take all places.
+const AT_ONCE: usize = 3;
+
+/// How many pages are made at the same time, and how many for one member: searches take seconds, and the threads are for
+/// pushes too.
+const PAGES: usize = 8;
+const PAGES_OF_MEMBER: usize = 6;
 
 /// What all routes share.
 #[derive(Clone)]
@@ -52,7 +64,11 @@ struct Inner {
     rates: Rates,
     counts: Counts,
     turned_away: TurnedAway,
-    memory: Arc<Semaphore>,
+    arriving: Arc<Semaphore>,
+    stored: Arc<Semaphore>,
+    pushing: Places<i64>,
+    showing: Places<i64>,
+    pages_at_once: Arc<Semaphore>,
     pages: pages::Pages,
 }
 
@@ -131,7 +147,11 @@ impl App {
             rates: Rates::default(),
             counts: Counts::default(),
             turned_away: TurnedAway::default(),
-            memory: Arc::new(Semaphore::new(STEPS)),
+            arriving: Arc::new(Semaphore::new(ARRIVING)),
+            stored: Arc::new(Semaphore::new(STORED)),
+            pushing: Places::new(AT_ONCE),
+            showing: Places::new(PAGES_OF_MEMBER),
+            pages_at_once: Arc::new(Semaphore::new(PAGES)),
         }))
     }
 
@@ -142,6 +162,7 @@ impl App {
             .route("/v1/join", post(join))
             .route("/v1/push", post(push))
             .route("/v1/forget", post(forget))
+            .route("/v1/machine", get(standings::machine))
             .route("/v1/standings", get(standings::all))
             .route("/v1/standing", get(standings::one))
             .route("/v1/policy", get(newest_policy))
@@ -150,13 +171,14 @@ impl App {
             .with_state(self.clone())
     }
 
-    /// Where a request is from. A proxy writes that behind what it was told itself.
+    /// Where a request is from. A proxy writes that behind what it was told itself. Of IPv6 it is the network.
     fn address(&self, request: &Request) -> IpAddr {
         let told = request.headers().get_all("x-forwarded-for").iter().next_back();
         let told = told.filter(|_| self.0.is_behind_proxy).and_then(|value| value.to_str().ok());
         let told = told.and_then(|list| list.rsplit(',').next()?.trim().parse().ok());
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-        told.or_else(|| peer.map(|ConnectInfo(peer)| peer.ip())).unwrap_or(Ipv4Addr::UNSPECIFIED.into())
+        let found = told.or_else(|| peer.map(|ConnectInfo(peer)| peer.ip()));
+        network(found.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))
     }
 
     fn now_ms(&self) -> i64 {
@@ -237,34 +259,6 @@ async fn bounded(State(app): State<App>, mut request: Request, next: Next) -> Re
     response
 }
 
-/// Reads a body with a known length, within the limits of time and size.
-async fn read(
-    app: &App,
-    headers: &HeaderMap,
-    body: Body,
-    most: usize,
-) -> Answer<(Bytes, tokio::sync::OwnedSemaphorePermit)> {
-    let length =
-        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    let length =
-        length.ok_or_else(|| Refused::new(StatusCode::LENGTH_REQUIRED, "say how long the request is"))?;
-    if length > most {
-        return Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, format!("a request may have {most} bytes")));
-    }
-    let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time");
-    // About four times its length: the bytes, and what is decoded from them.
-    let steps = u32::try_from((length * 4 / STEP + 1).min(STEPS)).unwrap_or(u32::MAX);
-    let reading = async {
-        let memory = Arc::clone(&app.0.memory).acquire_many_owned(steps).await;
-        let memory =
-            memory.map_err(|_| Refused::new(StatusCode::SERVICE_UNAVAILABLE, "the server is ending"))?;
-        let cut = |_| Refused::new(StatusCode::BAD_REQUEST, "the request was cut off");
-        let bytes = axum::body::to_bytes(body, most).await.map_err(cut)?;
-        Ok((bytes, memory))
-    };
-    tokio::time::timeout(BODY_PATIENCE, reading).await.map_err(late)?
-}
-
 async fn healthz(
     State(app): State<App>,
     Extension(Address(address)): Extension<Address>,
@@ -293,7 +287,7 @@ async fn join(
     if !app.0.rates.is_within(&format!("join {address}"), 0.5, 20.0) {
         return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many tries from this address"));
     }
-    let (bytes, _memory) = read(&app, &headers, body, MAX_SMALL).await?;
+    let bytes = read(&headers, body, MAX_SMALL).await?;
     let asked: Join = serde_json::from_slice(&bytes)
         .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to join"))?;
     let joined = app.ask(move |pool, now_ms| Ok::<_, DbError>(join_team(pool, &asked, now_ms))).await?;
@@ -304,27 +298,33 @@ async fn join(
 }
 
 async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
-    let (guest, _) = app.machine(&headers).await?;
-    let (bytes, memory) = read(&app, &headers, body, MAX_PUSH).await?;
+    let (guest, machine) = app.machine(&headers).await?;
+    let place = app.place(machine).await?;
+    // The bytes, their copy without gaps, and what is decoded from them.
+    let arriving = room(&app.0.arriving, length(&headers, MAX_PUSH)? * 3, ARRIVING).await?;
+    let bytes = read(&headers, body, MAX_PUSH).await?;
     let asked: Push = postcard::from_bytes(&bytes).map_err(|_| {
         Refused::new(StatusCode::BAD_REQUEST, "this is not a push that this version can read")
     })?;
     drop(bytes);
+    // Records, entries, rows, words and what is on the way to the database: measured, ten times what unpacks.
+    let stored = room(&app.0.stored, asked.announced().min(MAX_UNPACKED) * 10, STORED).await?;
     let taken = app
         .ask(move |pool, now_ms| {
             // The memory stays reserved until the records are stored, even if nobody waits for the answer any
             // more.
-            let _memory = memory;
-            take_in(pool, &guest, &asked, now_ms)
+            let _held = (place, arriving, stored);
+            let records = take_in(pool, &guest, &asked, now_ms)?;
+            Ok::<_, PushError>((records, last_push(pool, machine)?))
         })
         .await;
     app.0.counts.push(taken.is_ok());
-    taken.map(|records| Json(serde_json::json!({ "records": records })))
+    taken.map(|(records, pushed)| Json(serde_json::json!({ "records": records, "pushed": pushed })))
 }
 
 async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
     let (guest, machine) = app.machine(&headers).await?;
-    let (bytes, _memory) = read(&app, &headers, body, MAX_SMALL).await?;
+    let bytes = read(&headers, body, MAX_SMALL).await?;
     let asked: Forget = postcard::from_bytes(&bytes)
         .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to forget"))?;
     let signed = Forget::signed(machine, &asked.session_id, asked.ordinal);
@@ -338,10 +338,14 @@ async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answe
     }
     let gone = app
         .ask(move |pool, now_ms| {
-            forget_by_id(pool, guest.tenant, machine, &asked.session_id, asked.ordinal, now_ms)
+            let gone = forget_by_id(pool, guest.tenant, machine, &asked.session_id, asked.ordinal, now_ms)?;
+            if gone > 0 {
+                manage::note_forgotten(pool, &guest, gone, now_ms)?;
+            }
+            Ok::<_, PushError>((gone, last_push(pool, machine)?))
         })
         .await?;
-    Ok(Json(serde_json::json!({ "records": gone })))
+    Ok(Json(serde_json::json!({ "records": gone.0, "pushed": gone.1 })))
 }
 
 /// The team's newest policy, unless the machine has it already.

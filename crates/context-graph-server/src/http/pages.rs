@@ -22,7 +22,7 @@ const COOKIE: &str = "context-graph-team";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /// For how many members the pages are kept in memory.
-const MOST: usize = 500;
+const MOST: usize = 200;
 
 /// The pages of each member.
 pub(super) struct Pages {
@@ -109,9 +109,25 @@ async fn answer(app: &App, address: IpAddr, request: Request) -> Response {
         return managing::answer(app, guest, request).await;
     }
     let service = TowerToHyperService::new(app.0.pages.of(&guest));
-    match hyper::service::Service::call(&service, request).await {
-        Ok(response) => response,
-        Err(never) => match never {},
+    if is_asset {
+        return match hyper::service::Service::call(&service, request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        };
+    }
+    let Some(own) = app.0.showing.enter(guest.member) else {
+        return (StatusCode::TOO_MANY_REQUESTS, "too many pages at the same time\n").into_response();
+    };
+    let all = Arc::clone(&app.0.pages_at_once);
+    // A page that nobody waits for any more is still made, so its place is kept until then.
+    let made = tokio::spawn(async move {
+        let _places = (own, all.acquire_owned().await);
+        hyper::service::Service::call(&service, request).await
+    });
+    match made.await {
+        Ok(Ok(response)) => response,
+        Ok(Err(never)) => match never {},
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
@@ -163,8 +179,8 @@ async fn sign_in(app: &App, address: IpAddr, request: Request) -> Response {
     }
     let is_secure = origin.is_some_and(|origin| origin.starts_with("https://"));
     let (parts, body): (_, Body) = request.into_parts();
-    let (bytes, _memory) = match super::read(app, &parts.headers, body, super::MAX_SMALL).await {
-        Ok(read) => read,
+    let bytes = match super::read(&parts.headers, body, super::MAX_SMALL).await {
+        Ok(bytes) => bytes,
         Err(Refused::Status(status, _) | Refused::Push(status, _)) => {
             return door(status, Some("That is not a token."));
         }

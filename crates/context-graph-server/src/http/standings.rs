@@ -5,6 +5,7 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 
 use super::{Answer, App};
+use crate::members::last_push;
 use crate::wire::CopyHead;
 use crate::{given, keys};
 
@@ -22,6 +23,13 @@ fn told(row: &crate::db::Row) -> CopyHead {
         link: keys::hex(row.bytes(3)),
         local: keys::hex(row.bytes(4)),
     }
+}
+
+/// The number of what was stored last of a machine.
+pub(super) async fn machine(State(app): State<App>, headers: HeaderMap) -> Answer<Json<serde_json::Value>> {
+    let (_, machine) = app.machine(&headers).await?;
+    let pushed = app.ask(move |pool, _| last_push(pool, machine)).await?;
+    Ok(Json(serde_json::json!({ "pushed": pushed })))
 }
 
 #[derive(Debug, serde::Deserialize)]

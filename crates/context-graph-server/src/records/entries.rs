@@ -1,5 +1,7 @@
 //! Calls and other events, in lists and in full.
 
+use std::collections::VecDeque;
+
 use context_graph_core::audit::{Entry, Evidence, Outcome, SessionRef, correlate, in_words};
 use context_graph_core::session::EventRecord;
 use context_graph_web::{Answer, Asked, ChainState, EntryDetail, EntryLine, Page, Said, Trouble};
@@ -10,9 +12,9 @@ use crate::db::{Row, Value};
 use crate::given;
 
 const CALL: &str = "s.session_id, s.machine, x.seq, x.at_ms, x.agent_id, x.agent_type, x.verdict, x.subject, x.tool, x.outcome,
-    x.evidence, coalesce(x.duration_ms, x.between_ms), 1, x.session, x.place, x.born";
+    x.evidence, coalesce(x.duration_ms, x.between_ms), 1, x.session, x.place, x.born, x.member";
 const EVENT: &str = "s.session_id, s.machine, x.seq, x.at_ms, x.agent_id, x.agent_type, x.verdict, x.subject, x.event, '', '',
-    CAST(NULL AS BIGINT), 0, x.session, CAST(0 AS BIGINT), x.born";
+    CAST(NULL AS BIGINT), 0, x.session, CAST(0 AS BIGINT), x.born, x.member";
 
 fn line(row: &Row, rules: Vec<String>) -> EntryLine {
     let is_call = row.int(12) == 1;
@@ -95,6 +97,7 @@ pub(super) fn listed(records: &TeamRecords, asked: &Asked, limit: usize) -> Answ
     }
     let has_more = rows.len() > limit;
     rows.truncate(limit);
+    records.note_looks(rows.iter().map(|row| (row.int(13), row.int(16))))?;
     Ok(Page { items: lines(records, &rows)?, has_more })
 }
 
@@ -328,11 +331,36 @@ pub(super) fn story(records: &TeamRecords, found: &Found, first: u64, last: u64)
     lines(records, &rows)
 }
 
-/// The entry that a record belongs to, built from all records of its session, and whether the chain is
-/// unbroken.
+/// How many bytes of records before an entry are looked at, and as many behind it: a session may be larger than memory.
+const NEAR: usize = 4 << 20;
+
+/// The records around one.
+#[derive(Default)]
+struct Near {
+    all: VecDeque<(u64, EventRecord)>,
+    bytes: usize,
+}
+
+impl Near {
+    fn add(&mut self, seq: u64, at: u64, record: EventRecord) {
+        let size = |record: &EventRecord| record.payload.len() + size_of::<EventRecord>();
+        if at > seq && self.bytes > 2 * NEAR {
+            return;
+        }
+        self.bytes += size(&record);
+        self.all.push_back((at, record));
+        while at <= seq && self.bytes > NEAR {
+            let Some((_, oldest)) = self.all.pop_front() else { break };
+            self.bytes -= size(&oldest);
+        }
+    }
+}
+
+/// The entry that a record belongs to, built from the records around it, and whether the chain of all is unbroken.
 pub(super) fn whole(records: &TeamRecords, found: &Found, seq: u64) -> Answer<EntryDetail> {
-    let mut all: Vec<(u64, EventRecord)> = Vec::new();
-    let broken = records.walk(found, |seq, record| all.push((seq, record)))?;
+    let mut near = Near::default();
+    let broken = records.walk(found, |at, record| near.add(seq, at, record))?;
+    let all = near.all;
     let origin = SessionRef { session_id: &found.session_id, project: &found.project };
     let entries: Vec<Entry> = correlate(origin, all.iter().map(|(seq, record)| (*seq, record)));
     let entry = entries.into_iter().find(|entry| entry.seqs().contains(&seq));

@@ -4,7 +4,9 @@
 use context_graph_web::{Answer, Grade, HealthFinding};
 
 use super::TeamRecords;
+use crate::aside::MORE;
 use crate::db::Row;
+use crate::manage::FORGOTTEN;
 use crate::members::Role;
 use crate::{given, manage};
 
@@ -28,6 +30,11 @@ pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
     let mut found: Vec<HealthFinding> = Vec::new();
     for row in records.ask(|connection| connection.query(&sql, &records.whose()))? {
         let [member, machine, session, why] = [0, 1, 2, 3].map(|at| row.text(at));
+        if why == MORE {
+            let more = row.int(5);
+            found.push(warning(format!("{member} on {machine}: {more} more requests were refused"), None));
+            continue;
+        }
         let asked = format!("{member} asked for session {session} on {machine}: {why}");
         // A request without a head was not a push.
         if row.int(4) == 0 {
@@ -80,7 +87,9 @@ fn noted(check: &str, what: String) -> HealthFinding {
 fn changes(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
     let rows = records.ask(|connection| manage::newest(connection, records.guest.tenant, 20))?;
     let told = |row: &Row| {
-        if row.int(4) == 1 {
+        if row.text(2) == FORGOTTEN {
+            noted("members", format!("{} had {} forgotten", row.text(1), row.text(3)))
+        } else if row.int(4) == 1 {
             noted(
                 "members",
                 format!("{} on the page Members (/members): {} {}", row.text(1), row.text(3), row.text(2)),

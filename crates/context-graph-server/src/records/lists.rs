@@ -23,6 +23,8 @@ const RUNS_FOR_MS: i64 = 3_600_000;
 const COST_SESSIONS: i64 = 20;
 /// At most this many of their hooks.
 const COST_HOOKS: i64 = 10_000;
+/// A session's page shows this many of its first calls, events and turns.
+const MOST_ON_AXIS: i64 = 10_000;
 /// Files are counted in this many of the newest calls.
 const FILE_CALLS: i64 = 2000;
 
@@ -51,11 +53,11 @@ fn line(row: &Row, now_ms: i64) -> SessionLine {
         branch: None,
         model: some(4),
         state: row.text(5).to_owned(),
-        is_running: row.some_int(10).is_none() && now_ms - row.int(9) < RUNS_FOR_MS,
+        is_running: row.some_int(10).is_none() && now_ms.saturating_sub(row.int(9)) < RUNS_FOR_MS,
         ended: some(6),
         started_ms: row.int(8),
         updated_ms: row.int(9),
-        duration_ms: u64::try_from(row.int(9) - row.int(8)).unwrap_or_default(),
+        duration_ms: u64::try_from(row.int(9).saturating_sub(row.int(8))).unwrap_or_default(),
         prompts: row.count(12),
         calls: row.count(13),
         failures: row.count(14),
@@ -138,24 +140,24 @@ pub(super) fn running(records: &TeamRecords) -> Answer<Vec<Running>> {
 }
 
 pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
-    let key = given![records.guest.tenant, found.number, found.born];
+    let key = given![records.guest.tenant, found.number, found.born, MOST_ON_AXIS];
     let calls = records.ask(|connection| {
         connection.query(
             "SELECT seq, at_ms, ended_ms, tool, agent_id, agent_type, verdict, outcome, subject FROM calls
-             WHERE tenant = $1 AND session = $2 AND born = $3 ORDER BY seq, place",
+             WHERE tenant = $1 AND session = $2 AND born = $3 ORDER BY seq, place LIMIT $4",
             key,
         )
     })?;
     let events = records.ask(|connection| {
         connection.query(
             "SELECT seq, at_ms, event, verdict, subject FROM events
-             WHERE tenant = $1 AND session = $2 AND born = $3 AND call IS NULL ORDER BY seq",
+             WHERE tenant = $1 AND session = $2 AND born = $3 AND call IS NULL ORDER BY seq LIMIT $4",
             key,
         )
     })?;
     let turns = records.ask(|connection| {
         connection.query(
-            "SELECT seq, at_ms, ended_ms, prompt FROM turns WHERE tenant = $1 AND session = $2 AND born = $3 ORDER BY seq",
+            "SELECT seq, at_ms, ended_ms, prompt FROM turns WHERE tenant = $1 AND session = $2 AND born = $3 ORDER BY seq LIMIT $4",
             key,
         )
     })?;
@@ -234,14 +236,15 @@ pub(super) fn injections(records: &TeamRecords, limit: usize) -> Answer<Vec<Inje
     let mut given = records.whose();
     given.push(i64::try_from(limit).unwrap_or(100).into());
     let sql = format!(
-        "SELECT s.session_id, s.machine, i.seq, e.at_ms, i.kind, i.content
-         FROM (SELECT s.number, s.tenant, s.born, s.session_id, s.machine FROM sessions s WHERE {} ORDER BY s.updated_ms DESC LIMIT 20) s
+        "SELECT s.session_id, s.machine, i.seq, e.at_ms, i.kind, i.content, s.number, s.member
+         FROM (SELECT s.number, s.member, s.tenant, s.born, s.session_id, s.machine FROM sessions s WHERE {} ORDER BY s.updated_ms DESC LIMIT 20) s
          JOIN injections i ON i.tenant = s.tenant AND i.session = s.number AND i.born = s.born
          JOIN events e ON e.tenant = i.tenant AND e.session = i.session AND e.born = i.born AND e.seq = i.seq
          ORDER BY e.at_ms DESC LIMIT $3",
         records.visible("s")
     );
     let rows = records.ask(|connection| connection.query_by_index(&sql, &given))?;
+    records.note_looks(rows.iter().map(|row| (row.int(6), row.int(7))))?;
     let told = |row: &Row| Injection {
         session_id: format!("{}@{}", row.text(0), row.int(1)),
         seq: row.count(2),

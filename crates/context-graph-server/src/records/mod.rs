@@ -24,11 +24,14 @@ use context_graph_web::{
 use crate::aside::Refused;
 use crate::db::{Connection, DbError, Pool, Row, Value};
 use crate::given;
+use crate::ingest::plausible;
 use crate::members::{Principal, Role};
 use crate::schema::number;
 
-/// How many curves are kept.
-const MOST_CURVES: usize = 300;
+/// Of how many records curves are kept.
+const MOST_CURVES: u64 = 10_000;
+/// How many looks are remembered.
+const MOST_LOOKS: usize = 2000;
 /// After this long, looking at the same session is noted again.
 const LOOK_MS: i64 = 600_000;
 
@@ -146,7 +149,7 @@ impl TeamRecords {
             return Err(missing());
         };
         let found = Found::of(&row);
-        self.note_look(&found)?;
+        self.note_looks([(found.number, found.member)])?;
         Ok(found)
     }
 
@@ -167,39 +170,57 @@ impl TeamRecords {
         refused.put_aside(&self.pool, &self.guest, (self.now_ms)()).map_err(trouble)
     }
 
-    fn note_look(&self, found: &Found) -> Answer<()> {
+    /// Notes that these sessions were looked at, each with its owner.
+    fn note_looks(&self, seen: impl IntoIterator<Item = (i64, i64)>) -> Answer<()> {
         let now_ms = (self.now_ms)();
-        if found.member == self.guest.member || !self.is_noted {
-            return Ok(());
-        }
+        let mut fresh = Vec::new();
         {
             let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = looked.insert(found.number, now_ms);
-            if known.is_some_and(|at| now_ms - at < LOOK_MS) {
-                return Ok(());
-            }
-            if looked.len() > 10_000 {
-                looked.clear();
+            for (session, owner) in seen {
+                let is_own = owner == self.guest.member || !self.is_noted;
+                if is_own || looked.get(&session).is_some_and(|at| now_ms - at < LOOK_MS) {
+                    continue;
+                }
+                if looked.len() >= MOST_LOOKS {
+                    looked.clear();
+                }
+                looked.insert(session, now_ms);
+                fresh.push((session, owner));
             }
         }
-        self.ask(|connection| {
-            connection.execute(
-                "INSERT INTO looks (number, tenant, member, at_ms, session, owner) VALUES ($1, $2, $3, $4, $5, $6)",
-                given![number(now_ms)?, self.guest.tenant, self.guest.member, now_ms, found.number, found.member],
-            )
-        })?;
-        Ok(())
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        let noted = self.pool.transaction(
+            |error| matches!(error, DbError::Conflict(_)),
+            |connection| {
+                for (session, owner) in &fresh {
+                    connection.execute(
+                        "INSERT INTO looks (number, tenant, member, at_ms, session, owner) VALUES ($1, $2, $3, $4, $5, $6)",
+                        given![number(now_ms)?, self.guest.tenant, self.guest.member, now_ms, *session, *owner],
+                    )?;
+                }
+                Ok(())
+            },
+        );
+        if noted.is_err() {
+            // Nothing is shown then, and the next try notes it.
+            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            looked.retain(|session, _| !fresh.iter().any(|(number, _)| number == session));
+        }
+        noted.map_err(trouble)
     }
 
     /// Visits the records of a session. Returns where its chain breaks, if it does.
     fn walk(&self, found: &Found, mut visit: impl FnMut(u64, EventRecord)) -> Answer<Option<u64>> {
+        let now_ms = (self.now_ms)();
         let mut link = Chain::begin(found.ordinal, &found.session_id);
         let mut next = 1;
         loop {
             let rows = self.ask(|connection| {
                 connection.query(
                     "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND born = $3 AND first_seq >= $4
-                     ORDER BY first_seq LIMIT 64",
+                     ORDER BY first_seq LIMIT 8",
                     given![self.guest.tenant, found.number, found.born, next],
                 )
             })?;
@@ -218,7 +239,8 @@ impl TeamRecords {
                 for packed in block.records() {
                     if let Ok(record) = decode_record(packed.content.bytes) {
                         let tool_use_id = packed.content.tool_use_id.map(str::to_owned);
-                        visit(packed.seq, EventRecord { tool_use_id, ..record });
+                        let at_ms = plausible(record.at_ms, now_ms);
+                        visit(packed.seq, EventRecord { tool_use_id, at_ms, ..record });
                     }
                 }
                 (next, link) = (block.end(), block.behind);
@@ -265,10 +287,12 @@ impl Records for TeamRecords {
         let mut playback = Playback::new(&found.session_id, &found.project);
         self.walk(&found, |seq, record| playback.play(seq, &record))?;
         let mut curves = self.curves.lock().unwrap_or_else(PoisonError::into_inner);
-        if curves.len() >= MOST_CURVES {
+        if curves.values().map(|(records, _)| *records).sum::<u64>() + found.records > MOST_CURVES {
             curves.clear();
         }
-        curves.insert(found.number, (found.records, playback.curve.clone()));
+        if found.records <= MOST_CURVES {
+            curves.insert(found.number, (found.records, playback.curve.clone()));
+        }
         Ok(playback.curve)
     }
 

@@ -102,8 +102,25 @@ pub(crate) fn forgotten(team: &Team) {
     }
     assert_eq!(why(ada.client().push(&pushed)), "forgotten");
     assert_eq!(ada.forget("s", 1).unwrap(), 0);
+    let told = format!("{:?}", pages::everything(team).findings().unwrap().unwrap());
+    assert!(told.contains("ada had a session of 20 records forgotten"), "not quietly: {told}");
     assert!(ada.client().push(&ada.made("s", 2, (1, 5), "")).is_ok(), "a new beginning is another session");
     assert_eq!(team.count("SELECT count(*) FROM sessions"), 2);
+}
+
+/// A database whose commits are not waited for: what is acknowledged is on the disk all the same.
+pub(crate) fn waited_for(team: &Team) {
+    let name =
+        team.pool.with(|connection| connection.one("SELECT current_database()", &[])).unwrap().unwrap();
+    let setting = |wanted: &str| {
+        let sql = format!("ALTER DATABASE {} SET synchronous_commit = {wanted}", name.text(0));
+        team.pool.with(|connection| connection.batch(&sql)).unwrap();
+        team.pool.forget_idle();
+        let sql = "SELECT current_setting('synchronous_commit')";
+        let row = team.pool.with(|connection| connection.one(sql, &[])).unwrap().unwrap();
+        row.text(0).to_owned()
+    };
+    assert_eq!([setting("off"), setting("remote_apply")], ["on", "remote_apply"]);
 }
 
 /// What docs/team.md says about retention, while the server runs: all tables of a month dropped, and its sessions deleted.

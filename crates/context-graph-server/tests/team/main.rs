@@ -14,6 +14,7 @@ mod attacks;
 mod cluster;
 mod evident;
 mod faults;
+mod hostile;
 mod machine;
 mod managing;
 mod metrics;
@@ -91,6 +92,13 @@ const SCENARIOS: &[Scenario] = &[
     ("text is never SQL", attacks::text_is_text),
     ("who asks too often is refused, by the address that a proxy tells", attacks::too_often),
     ("slow and endless requests are cut off", attacks::slow),
+    ("who was removed stays out, also when invited again", hostile::removed),
+    ("late records change the same rows in pieces and at once", hostile::late),
+    ("times that cannot be spoil no page", hostile::times),
+    ("who fills the record of refusals hides nothing", hostile::many_refusals),
+    ("one address cannot take all connections", hostile::connections),
+    ("a machine that sends slowly does not keep others from pushing", hostile::hog),
+    ("a member who asks for many pages at once keeps no others waiting", hostile::many_pages),
     ("each sees what the role allows, and looks are noted", pages::roles),
     ("admins manage members on a page, and nobody else does", managing::members_page),
     ("a scrape of the metrics is what Prometheus reads", metrics::scrape),
@@ -127,6 +135,10 @@ fn main() {
     let retention = move || run(cluster, evident::retention);
     let trial =
         Trial::test("postgresql: a month that was dropped is gone, and the server goes on", retention);
+    trials.push(trial.with_ignored_flag(cluster.is_none()));
+    let waited_for = move || run(cluster, evident::waited_for);
+    let trial =
+        Trial::test("postgresql: commits are waited for, whatever the database is set to", waited_for);
     trials.push(trial.with_ignored_flag(cluster.is_none()));
     for (name, scenario) in faults::SCENARIOS.into_iter().chain([pages::PLANS]) {
         let trial = Trial::test(format!("postgresql: {name}"), move || {

@@ -87,6 +87,11 @@ pub(crate) struct PublishArgs {
     #[arg(long, default_value = "team")]
     team: String,
 
+    /// Its number, if it must be larger than the next one: machines refuse one that is not larger than what they have,
+    /// and they may have a larger one after an older copy of the database was restored
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    number: Option<u64>,
+
     #[command(flatten)]
     key: KeyArgs,
 }
@@ -113,12 +118,14 @@ fn publish(args: &PublishArgs, pool: &Pool, environment: &Environment) -> Comman
     }
     let key = args.key.open(environment)?;
     let now_ms = clock::now_ms();
-    let published = policy::publish(pool, &args.team, &key, |number| make(number, now_ms).to_bytes(), now_ms);
+    let bundle = |number| make(number, now_ms).to_bytes();
+    let published = policy::publish(pool, &args.team, &key, bundle, args.number, now_ms);
     let number = published.map_err(|error| match error {
         PublishError::OtherKey => {
             failure(error).with_next_step("--policy-key names the file with the key that they trust")
         }
         PublishError::NoTeam => no_team(failure(error)),
+        PublishError::Older(_) => failure(error).with_next_step("leave --number out, or take a larger one"),
         PublishError::Db(error) => db_failure(error),
     })?;
     table::print_lines([

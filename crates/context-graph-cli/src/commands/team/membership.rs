@@ -1,7 +1,6 @@
 //! What this machine knows about its team, in the user's own folder: the member, the key, and how far it has
 //! pushed.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use context_graph_server::client::{Client, ClientError};
@@ -14,8 +13,7 @@ use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::team_policy::MEMBERSHIP as FILE;
 
-const MARKS: &str = "team-marks";
-const MAX_FILE: u64 = 64 << 20;
+pub(super) const MAX_FILE: u64 = 64 << 20;
 
 /// A machine's membership in a team.
 #[derive(Debug)]
@@ -61,7 +59,7 @@ struct Kept {
     policy_problem: Option<String>,
 }
 
-fn unusable(path: &Path, problem: &dyn std::fmt::Display) -> Failure {
+pub(super) fn unusable(path: &Path, problem: &dyn std::fmt::Display) -> Failure {
     Failure::new(ErrorCode::Storage, format!("{} cannot be used: {problem}", path.display()))
         .with_next_step("remove it and join again")
 }
@@ -117,11 +115,7 @@ impl Membership {
     /// Removes everything about the team.
     pub(super) fn remove(environment: &Environment) -> Result<(), Failure> {
         let folder = environment.user_folder()?.open()?;
-        if let Ok(marks) = folder.folder(MARKS) {
-            for name in marks.names().map_err(|error| unusable(marks.path(), &error))? {
-                marks.remove(&name).map_err(|error| unusable(marks.path(), &error))?;
-            }
-        }
+        super::marks::remove(&folder)?;
         folder.remove(FILE).map_err(|error| unusable(folder.path(), &error))?;
         super::policy::remove(environment)
     }
@@ -140,39 +134,5 @@ impl Membership {
     pub(super) fn fingerprint(&self, text: &str) -> String {
         let key = blake3::derive_key("context-graph 1 shared path", &self.seed);
         format!("#{}", &blake3::keyed_hash(&key, text.as_bytes()).to_hex()[..16])
-    }
-}
-
-/// How far a session has been pushed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Mark {
-    pub(super) ordinal: u64,
-    pub(super) records: u64,
-}
-
-/// How far each session of one state folder has been pushed. Losing this only costs one request per session.
-#[derive(Debug)]
-pub(super) struct Marks {
-    environment: Environment,
-    name: String,
-    pub(super) all: BTreeMap<String, Mark>,
-}
-
-impl Marks {
-    pub(super) fn read(environment: &Environment, db_path: Option<&Path>) -> Result<Self, Failure> {
-        let place = environment.state_place(db_path)?;
-        let name = blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex().as_str()[..32].to_owned();
-        let path = environment.user_folder()?.path().join(MARKS).join(&name);
-        let all = read_own(&path, MAX_FILE).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        Ok(Self { environment: environment.clone(), name, all: all.unwrap_or_default() })
-    }
-
-    pub(super) fn write(&self) -> Result<(), Failure> {
-        let user = self.environment.user_folder()?;
-        let folder = user.open()?;
-        let failed = |error: std::io::Error| unusable(&user.path().join(MARKS), &error);
-        let (folder, _) = folder.folder_or_create(MARKS).map_err(failed)?;
-        let bytes = serde_json::to_vec(&self.all).unwrap_or_default();
-        folder.replace(&self.name, &bytes).map_err(failed)
     }
 }

@@ -1,5 +1,7 @@
 //! `team`: this machine's part in a team. Hooks do none of this.
 
+mod forgetting;
+mod marks;
 mod membership;
 mod outgoing;
 mod policy;
@@ -20,7 +22,8 @@ use crate::config::{Config, Share};
 use crate::summary::counted;
 use crate::trust::ProjectFiles;
 use crate::{Environment, table, terminal};
-use membership::{Marks, Membership};
+use marks::Marks;
+use membership::Membership;
 pub(crate) use verify::{Compared, verify};
 
 #[derive(Debug, Subcommand)]
@@ -241,7 +244,7 @@ fn status(args: &PlaceArgs, environment: &Environment) -> CommandResult {
         return table::print_json(&json!({
             "team": membership.team, "member": membership.member, "machine": membership.machine, "url": membership.url,
             "policy": membership.policy.as_ref().map(|policy| policy.number),
-            "policy_problem": membership.policy_problem, "share": word(share), "waiting_records": waiting, "waiting_sessions": sessions,
+            "policy_problem": policy::problem(&membership, &environment), "share": word(share), "waiting_records": waiting, "waiting_sessions": sessions,
             "sessions_there": reached.as_ref().ok().map(Vec::len),
             "error": reached.as_ref().err().map(ToString::to_string),
         }));
@@ -252,7 +255,7 @@ fn status(args: &PlaceArgs, environment: &Environment) -> CommandResult {
     };
     table::print_lines([
         format!("{} at {}, as {}: {there}", membership.team, membership.url, membership.member),
-        policy::line(&membership),
+        policy::line(&membership, &environment),
         format!("shared from this project: {}", word(share)),
         format!(
             "{} of {} wait to be pushed",
@@ -294,11 +297,18 @@ fn push_project(
         shelf => shelf?,
     };
     let share = share_of(environment);
-    let mut marks = Marks::read(environment, place.db_path.as_deref())?;
     if dry_run {
+        let marks = Marks::read(environment, place.db_path.as_deref())?;
         return outgoing::show(membership, &shelf, &marks, share);
     }
-    outgoing::push(membership, &shelf, &mut marks, share)
+    let client = membership.client().map_err(failure)?;
+    if let Some(there) = client.pushed().map_err(failure)? {
+        marks::compare(environment, there)?;
+    }
+    let mut marks = Marks::read(environment, place.db_path.as_deref())?;
+    let sent = outgoing::push(membership, &client, &shelf, &mut marks, share);
+    marks::acknowledge(environment, client.acknowledged())?;
+    sent
 }
 
 /// Fetches the team's policy and pushes new records as a part of `maintain`. Errors are printed, and the next upkeep tries

@@ -1,5 +1,4 @@
-//! What goes to the team: records that it does not have yet, in the shared form, and sessions that it must
-//! forget.
+//! What goes to the team: records that it does not have yet, in the shared form.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -7,13 +6,14 @@ use std::time::Duration;
 use context_graph_core::session::{EventRecord, Session};
 use context_graph_server::client::{Client, ClientError};
 use context_graph_server::keys::unhex;
-use context_graph_server::wire::{About, CopyHead, Forget, Head, Packer, Push};
+use context_graph_server::wire::{About, CopyHead, Head, Packer, Push};
 use context_graph_storage::sessions::{decode_record, encode_record};
-use context_graph_storage::store::{Chain, SessionQuery, Store, Tombstone, Why};
+use context_graph_storage::store::{Chain, SessionQuery, Store};
 use context_graph_storage::{LogRecord, StorageError};
 
-use super::membership::{Mark, Marks, Membership};
-use super::{failure, reduce};
+use super::marks::{Mark, Marks};
+use super::membership::Membership;
+use super::{failure, forgetting, reduce};
 use crate::commands::failure::Failure;
 use crate::commands::session::Shelf;
 use crate::config::Share;
@@ -53,7 +53,8 @@ fn fresh(store: &Store, marks: &Marks) -> Result<Vec<(String, u64, u64)>, Failur
     })?;
     for (id, records) in all {
         let ordinal = store.ordinal(&id)?.unwrap_or_default();
-        if records > 0 && marks.all.get(&id) != Some(&Mark { ordinal, records }) {
+        let is_there = |mark: &Mark| mark.ordinal == ordinal && mark.records == records;
+        if records > 0 && !marks.all.get(&id).is_some_and(is_there) {
             found.push((id, ordinal, records));
         }
     }
@@ -116,22 +117,22 @@ pub(super) fn show(
 /// Sends the new records.
 pub(super) fn push(
     membership: &Membership,
+    client: &Client,
     shelf: &Shelf,
     marks: &mut Marks,
     share: Share,
 ) -> Result<Sent, Failure> {
     let mut sent = Sent::default();
     let Some(store) = &shelf.store else { return Ok(sent) };
-    let client = membership.client().map_err(failure)?;
-    forget(membership, &client, store, marks, &mut sent)?;
+    forgetting::forget(membership, client, store, marks, &mut sent)?;
     if share == Share::Nothing {
         return Ok(sent);
     }
     for (id, ordinal, _) in fresh(store, marks)? {
-        let outcome = push_session(membership, &client, shelf, &id, ordinal, share);
+        let outcome = push_session(membership, client, shelf, &id, ordinal, share);
         match outcome {
             Ok((records, new)) => {
-                marks.all.insert(id, Mark { ordinal, records });
+                marks.all.insert(id, Mark { ordinal, records, acknowledged: client.acknowledged() });
                 sent.records += new;
                 sent.sessions += 1;
                 if sent.sessions % MARK_EVERY == 0 {
@@ -174,7 +175,7 @@ impl From<Failure> for Trouble {
 
 /// Tries again if the server cannot be reached. Records that arrived before are not stored twice, because the
 /// server recognises them.
-fn patiently<T>(mut ask: impl FnMut() -> Result<T, ClientError>) -> Result<T, ClientError> {
+pub(super) fn patiently<T>(mut ask: impl FnMut() -> Result<T, ClientError>) -> Result<T, ClientError> {
     for pause in PAUSES {
         match ask() {
             Err(ClientError::Away(..)) => std::thread::sleep(pause),
@@ -345,6 +346,9 @@ impl Outgoing<'_> {
             Err(ClientError::Push(refusal)) => {
                 Err(Trouble::Refused(format!("session {}: {} ({})", self.id, refusal.message, refusal.why)))
             }
+            // What cannot be taken, as an event of millions of fields, must not keep other sessions back. A token that does
+            // not count any more was noticed before.
+            Err(ClientError::Refused(why)) => Err(Trouble::Refused(format!("session {}: {why}", self.id))),
             Err(error) => Err(Trouble::Other(failure(error))),
         }
     }
@@ -365,36 +369,4 @@ fn about(membership: &Membership, session: &Session, share: Share) -> About {
         ended_ms: state.ended_ms,
         continuity: session.snapshot.last_ic,
     }
-}
-
-/// Makes the server forget sessions that were forgotten here. Sessions that were only pruned stay with the
-/// team.
-fn forget(
-    membership: &Membership,
-    client: &Client,
-    store: &Store,
-    marks: &mut Marks,
-    sent: &mut Sent,
-) -> Result<(), Failure> {
-    let gone: std::collections::HashMap<([u8; 16], u64), Why> = store
-        .tombstones()?
-        .into_iter()
-        .map(|stone| ((stone.fingerprint, stone.ordinal), stone.why))
-        .collect();
-    let ids: Vec<(String, Mark)> = marks.all.iter().map(|(id, mark)| (id.clone(), *mark)).collect();
-    for (id, mark) in ids {
-        match gone.get(&(Tombstone::fingerprint(&id), mark.ordinal)) {
-            Some(Why::Forgotten) => {
-                let signature =
-                    membership.key()?.sign(&Forget::signed(membership.machine, &id, mark.ordinal));
-                let asked = Forget { session_id: id.clone(), ordinal: mark.ordinal, signature };
-                patiently(|| client.forget(&asked)).map_err(failure)?;
-                sent.forgotten += 1;
-                marks.all.remove(&id);
-                marks.write()?;
-            }
-            Some(Why::Age | Why::Size) | None => {}
-        }
-    }
-    Ok(())
 }

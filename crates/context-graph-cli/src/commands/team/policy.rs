@@ -42,13 +42,21 @@ pub(super) fn run(as_json: bool, environment: &Environment) -> CommandResult {
     table::print_lines([pulled.to_string()])
 }
 
+/// What is wrong with the policy that should be in force here, or with the newest one.
+pub(super) fn problem(membership: &Membership, environment: &Environment) -> Option<String> {
+    let here = TeamPolicy::in_force(environment).and_then(|policy| policy.policy.err());
+    here.or_else(|| membership.policy_problem.clone())
+}
+
 /// The state of the team's policy here, in a line.
-pub(super) fn line(membership: &Membership) -> String {
+pub(super) fn line(membership: &Membership, environment: &Environment) -> String {
+    let is_lost = TeamPolicy::in_force(environment).is_some_and(|policy| policy.policy.is_err());
     let known = match &membership.policy {
+        _ if is_lost => "policy: every call is asked about".to_owned(),
         None => "policy: none".to_owned(),
         Some(policy) => format!("policy: {} is in force", policy.number),
     };
-    match &membership.policy_problem {
+    match problem(membership, environment) {
         None => known,
         Some(problem) => format!("{known}; {problem}"),
     }

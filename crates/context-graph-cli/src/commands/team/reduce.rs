@@ -25,6 +25,9 @@ const KEPT: [&str; 16] = [
 /// Fields of a tool's input that contain a path.
 const PATHS: [&str; 6] = ["directory", "filePath", "file_path", "filename", "notebook_path", "path"];
 
+/// Fields of a tool's response that tell how the call ended. Others' names may be texts: of files, of people.
+const SWITCHES: [&str; 4] = ["interrupted", "isError", "is_error", "success"];
+
 /// The record without texts. Paths are replaced by their `fingerprint`.
 pub(super) fn reduce(record: &EventRecord, fingerprint: &dyn Fn(&str) -> String) -> EventRecord {
     let payload = match serde_json::from_str(&record.payload) {
@@ -46,7 +49,7 @@ pub(super) fn reduce(record: &EventRecord, fingerprint: &dyn Fn(&str) -> String)
 
 fn event(object: Map<String, Value>, fingerprint: &dyn Fn(&str) -> String) -> Map<String, Value> {
     let is_end = object.get("hook_event_name").and_then(Value::as_str) == Some("SessionEnd");
-    let reduced = object.into_iter().map(|(name, value)| {
+    let reduced = object.into_iter().filter(|(name, _)| is_of_protocol(name)).map(|(name, value)| {
         let value = match (name.as_str(), value) {
             ("tool_input", value) => input(value, fingerprint),
             ("tool_response", value) => switches(value),
@@ -56,13 +59,18 @@ fn event(object: Map<String, Value>, fingerprint: &dyn Fn(&str) -> String) -> Ma
             ("mcp_server", Value::Object(server)) => Value::Object(event(server, fingerprint)),
             // The reason of a session's end is one of a few words; elsewhere, a reason is a sentence.
             ("reason", value) if is_end => value,
-            (name, value) if KEPT.contains(&name) => value,
+            (name, value @ Value::String(_)) if KEPT.contains(&name) => value,
             (name, Value::String(text)) if PATHS.contains(&name) => fingerprint(&text).into(),
             (_, value) => emptied(value),
         };
         (name, value)
     });
     reduced.collect()
+}
+
+/// Whether a field's name is one that programs give, and not a text.
+fn is_of_protocol(name: &str) -> bool {
+    name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// A call in a batch.
@@ -83,10 +91,11 @@ fn input(value: Value, fingerprint: &dyn Fn(&str) -> String) -> Value {
     Value::Object(paths.collect())
 }
 
-/// Keeps only the true and false values of a tool's response: they tell how the call ended.
+/// Keeps only the true and false values of a tool's response that tell how the call ended.
 fn switches(value: Value) -> Value {
     let Value::Object(fields) = value else { return emptied(value) };
-    Value::Object(fields.into_iter().filter(|(_, value)| value.is_boolean()).collect())
+    let kept = |(name, value): &(String, Value)| value.is_boolean() && SWITCHES.contains(&name.as_str());
+    Value::Object(fields.into_iter().filter(kept).collect())
 }
 
 /// An empty value of the same type.
@@ -131,7 +140,8 @@ mod tests {
             "hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "/SECRET", "cwd": "/SECRET",
             "permission_mode": "default", "tool_name": "Edit", "tool_use_id": "t1", "duration_ms": 12,
             "tool_input": {"file_path": "/SECRET", "old_string": "SECRET", "nested": {"path": "SECRET"}},
-            "tool_response": {"interrupted": true, "stdout": "SECRET", "SECRET": ["SECRET"]},
+            "tool_response": {"interrupted": true, "stdout": "SECRET", "SECRET": ["SECRET"], "src/SECRET.rs": true, "SECRET_2": false},
+            "src/SECRET.rs": 1, "status": {"SECRET": "SECRET"}, "name": ["SECRET"],
             "prompt": "SECRET", "anything": {"SECRET": "SECRET"}, "reason": "SECRET", "list": ["SECRET"],
             "tool_calls": [{"tool_name": "Bash", "tool_use_id": "t2", "tool_input": {"command": "SECRET"}, "tool_response": "SECRET"}],
         }));

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use context_graph_storage::Store;
 use context_graph_storage::store::{Chain, Tombstone};
 
-use super::membership::Marks;
+use super::marks::Marks;
 use super::{failure, membership};
 use crate::Environment;
 use crate::commands::failure::Failure;

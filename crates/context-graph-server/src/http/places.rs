@@ -1,0 +1,67 @@
+//! How many of something each may have at the same time: pushes of a machine, connections of an address.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+
+type Taken<K> = Arc<Mutex<HashMap<K, usize>>>;
+
+/// The places that are taken.
+#[derive(Debug)]
+pub(crate) struct Places<K> {
+    most: usize,
+    taken: Taken<K>,
+}
+
+/// One of them, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Place<K: Eq + Hash> {
+    who: K,
+    taken: Taken<K>,
+}
+
+impl<K: Eq + Hash + Copy> Places<K> {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, taken: Arc::default() }
+    }
+
+    /// A place for `who`, unless all of theirs are taken.
+    pub(crate) fn enter(&self, who: K) -> Option<Place<K>> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = taken.entry(who).or_default();
+        if *number >= self.most {
+            return None;
+        }
+        *number += 1;
+        Some(Place { who, taken: Arc::clone(&self.taken) })
+    }
+}
+
+impl<K: Eq + Hash> Drop for Place<K> {
+    fn drop(&mut self) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(number) = taken.get_mut(&self.who) {
+            *number -= 1;
+            if *number == 0 {
+                taken.remove(&self.who);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_so_many_and_gets_them_back() {
+        let places = Places::new(2);
+        let (one, two) = (places.enter("a"), places.enter("a"));
+        assert!(one.is_some() && two.is_some() && places.enter("a").is_none());
+        assert!(places.enter("b").is_some(), "others have their own");
+        drop(one);
+        assert!(places.enter("a").is_some());
+        drop(two);
+        assert!(places.taken.lock().unwrap().is_empty(), "nothing is left behind");
+    }
+}
