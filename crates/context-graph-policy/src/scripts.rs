@@ -142,6 +142,7 @@ fn judged(
                 "self-protection/state"
                     | "self-protection/trust"
                     | "self-protection/client-settings"
+                    | "self-protection/transcript"
                     | "self-protection/verb"
             )
             || is_written && rule == "destructive-files/outside" && reason.contains(&home)
