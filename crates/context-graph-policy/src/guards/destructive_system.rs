@@ -55,10 +55,10 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// `kill $PPID`: the shell's parent is the client.
+/// `kill $PPID`, `kill $CLAUDE_PID`: the client.
 fn kills_parent(case: &Case<'_>, run: &Run) -> bool {
     run.name == "kill"
-        && (["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
+        && (super::switched_off::names_client(case)
             || run.args.iter().any(|arg| arg.literal() == Some(PARENT)))
 }
 

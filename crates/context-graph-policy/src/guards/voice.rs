@@ -5,6 +5,7 @@ use crate::effects::{Origin, TERMINAL_INPUT, Text};
 use crate::programs::Invocation;
 
 const TYPES: &str = "it types into the terminal that the agent itself runs in";
+const SENDS: &str = "it sends messages to the running client";
 const CONTINUES: &str = "it sends prompts into a conversation that there is already";
 
 /// How a run speaks in the user's name, if it does.
@@ -32,11 +33,17 @@ pub(super) fn speaks(case: &Case<'_>, call: &Invocation<'_>) -> Option<&'static 
         TERMINAL_INPUT => true,
         _ => false,
     };
+    // The client listens for messages from other sessions, and tells its shells where.
+    let sends = matches!(run.name.as_str(), "nc" | "ncat" | "netcat" | "socat" | "curl" | "websocat")
+        && run.args.iter().any(|arg| {
+            arg.to_string().contains("/cc-socks/")
+                || arg.has_origin(Origin::Variable) && case.command.contains("CLAUDE_CODE_MESSAGING")
+        });
     let continues = matches!(run.name.as_str(), "claude" | "claude-code")
         && run.args.iter().map(Text::prefix).any(|arg| {
             matches!(arg, "-c" | "--continue" | "-r" | "--resume") || arg.starts_with("--resume=")
         })
         && (has(&["-p", "--print"]) || run.stdin.is_some())
         && !has(&["--fork-session"]);
-    types.then_some(TYPES).or_else(|| continues.then_some(CONTINUES))
+    types.then_some(TYPES).or(sends.then_some(SENDS)).or_else(|| continues.then_some(CONTINUES))
 }

@@ -26,7 +26,7 @@ pub(super) fn check(sources: &[Source], root: &Path) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect();
-    let found: Vec<Finding> = found.into_iter().chain(sources.iter().flat_map(surroundings)).collect();
+    let found: Vec<Finding> = found.into_iter().chain(sources.iter().filter_map(surroundings)).collect();
     if found.is_empty() { vec![Finding::ok(CHECK, "nothing turns hooks off")] } else { found }
 }
 

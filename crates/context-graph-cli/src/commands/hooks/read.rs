@@ -50,7 +50,8 @@ pub(super) fn event(command: HookCommand, context: &HookContext<'_>) -> Result<H
         HookCommand::SessionEnd(args) => session_end::read(&args, context),
         HookCommand::Event(_) => event::read(context),
     }?;
-    Ok(Heard { incoming: heard.incoming.marked(Environment::client_session), ..heard })
+    let marked = heard.incoming.marked(Environment::client_session, Environment::is_client_run_by_an_agent);
+    Ok(Heard { incoming: marked, ..heard })
 }
 
 /// The event on stdin, or the one that the flags describe.

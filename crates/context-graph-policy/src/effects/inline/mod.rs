@@ -206,7 +206,7 @@ impl<'c> Scan<'c> {
             shell.script("kill -9 -1");
         }
         // The parent of what a shell runs is the shell, or the client itself.
-        if has(bare, &["getppid", ".ppid", ".parent()"])
+        if (has(bare, &["getppid", ".ppid", ".parent()"]) || self.code.contains("CLAUDE_PID"))
             && has(bare, &["kill", "suspend(", "terminate(", "prlimit(", "ptrace("])
         {
             shell.run(["kill", PARENT].map(Text::lit).to_vec(), Vec::new(), &Flow::default());
