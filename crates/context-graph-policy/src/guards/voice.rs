@@ -1,12 +1,26 @@
 //! Runs that speak in the user's name: they type where the user answers, or send prompts into a conversation.
 
 use super::Case;
-use crate::effects::{Origin, TERMINAL_INPUT, Text};
+use crate::effects::{Origin, TERMINAL_INPUT};
 use crate::programs::Invocation;
 
 const TYPES: &str = "it types into the terminal that the agent itself runs in";
 const SENDS: &str = "it sends messages to the running client";
 const CONTINUES: &str = "it sends prompts into a conversation that there is already";
+
+/// Clients, and their words for going on with a conversation.
+const CONTINUING: &[(&str, &[&str])] = &[
+    ("claude", &["-c", "--continue", "-r", "--resume"]),
+    ("claude-code", &["-c", "--continue", "-r", "--resume"]),
+    ("codex", &["resume"]),
+    ("copilot", &["--continue", "--resume"]),
+    ("cursor-agent", &["resume", "--resume", "--continue"]),
+    ("gemini", &["-r", "--resume"]),
+    ("goose", &["-r", "--resume"]),
+    ("opencode", &["-c", "--continue", "-s", "--session"]),
+    ("pi", &["-c", "--continue", "-r", "--resume", "--session"]),
+    ("qwen", &["-c", "--continue", "-r", "--resume"]),
+];
 
 /// How a run speaks in the user's name, if it does.
 pub(super) fn speaks(case: &Case<'_>, call: &Invocation<'_>) -> Option<&'static str> {
@@ -39,11 +53,11 @@ pub(super) fn speaks(case: &Case<'_>, call: &Invocation<'_>) -> Option<&'static 
             arg.to_string().contains("/cc-socks/")
                 || arg.has_origin(Origin::Variable) && case.command.contains("CLAUDE_CODE_MESSAGING")
         });
-    let continues = matches!(run.name.as_str(), "claude" | "claude-code")
-        && run.args.iter().map(Text::prefix).any(|arg| {
-            matches!(arg, "-c" | "--continue" | "-r" | "--resume") || arg.starts_with("--resume=")
-        })
-        && (has(&["-p", "--print"]) || run.stdin.is_some())
-        && !has(&["--fork-session"]);
+    let goes_on = CONTINUING.iter().any(|(client, words)| *client == run.name && has(words));
+    let by_id = || run.args.iter().any(|arg| arg.prefix().starts_with("--resume="));
+    // Without these, Claude Code wants a terminal, where the user sees what is said.
+    let unseen = !run.name.starts_with("claude") || has(&["-p", "--print"]) || run.stdin.is_some();
+    let continues =
+        (goes_on || run.name.starts_with("claude") && by_id()) && unseen && !has(&["--fork-session"]);
     types.then_some(TYPES).or(sends.then_some(SENDS)).or_else(|| continues.then_some(CONTINUES))
 }
