@@ -142,6 +142,7 @@ fn judged(
                 "self-protection/state"
                     | "self-protection/trust"
                     | "self-protection/client-settings"
+                    | "self-protection/transcript"
                     | "self-protection/verb"
             )
             || is_written && rule == "destructive-files/outside" && reason.contains(&home)
@@ -167,11 +168,16 @@ fn judged(
 fn is_spelled(text: &str, path: &str, home: &str) -> bool {
     let path = path.trim_end_matches('/');
     let below = path.strip_prefix(home.trim_end_matches('/')).filter(|_| !home.is_empty());
-    if let Some(below) = below {
-        return ["~", "$HOME", "${HOME}", "$(HOME)", "expanduser", "homedir", "HOME", "Path.home()", home]
+    let is_below_home = |below: &str| {
+        ["~", "$HOME", "${HOME}", "$(HOME)", "expanduser", "homedir", "HOME", "Path.home()", home]
             .iter()
             .any(|name| text.contains(&format!("{name}{below}")) || below.is_empty() && text.contains(name))
-            || below.len() > 4 && text.contains(below);
+            || below.len() > 4 && text.contains(below)
+    };
+    if let Some(below) = below {
+        // A script names what is ours by its place in the project; of other files there are too many of the same name.
+        let is_ours = path.contains("/.context-graph/") || effects::own::is_settings(path);
+        return is_below_home(below) || is_ours && text.contains(name_of(path));
     }
     if path.is_empty() {
         return [" /\n", " / ", " /*", "\"/\"", "'/'", " /;", " /&"].iter().any(|root| text.contains(root))

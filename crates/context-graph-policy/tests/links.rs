@@ -120,6 +120,40 @@ fn an_exception_holds_only_where_all_that_is_meant_is_excepted() {
 }
 
 #[test]
+fn an_exception_for_a_command_does_not_follow_a_link_that_was_put_there() {
+    let project = Project::new();
+    let excepted = |command: &str| {
+        let exception = Exception {
+            rule: "destructive-files".to_owned(),
+            path: None,
+            command: Some(command.to_owned()),
+            reason: "done every day".to_owned(),
+        };
+        PolicyConfig { exceptions: vec![exception], ..PolicyConfig::default() }
+    };
+    let app = project.folder.path().join("app");
+    symlink("../home", app.join("build")).unwrap();
+    fs::create_dir_all(project.folder.path().join("home/Documents")).unwrap();
+    fs::create_dir_all(app.join(".git/objects")).unwrap();
+    for (command, stops) in [
+        ("rm -rf .git/objects", false),
+        ("rm -rf build/*", true),
+        ("rm -rf build/", true),
+        ("rm -rf build/.ssh", true),
+    ] {
+        for (root, cwd) in [("app", "app"), ("alias", "alias")] {
+            let input = json!({ "command": command });
+            let plain = project.decide_with(PolicyConfig::default(), root, cwd, "Bash", &input);
+            assert!(plain.verdict().stops(), "{command} is stopped without an exception");
+            let decision = project.decide_with(excepted(command), root, cwd, "Bash", &input);
+            let found: Vec<_> = decision.findings().map(|finding| finding.rule.as_str()).collect();
+            let is_stopped = found.iter().any(|rule| rule.starts_with("destructive-files"));
+            assert_eq!(is_stopped, stops, "{root} {command}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn protected_places_are_known_by_every_way_that_leads_to_them() {
     let project = Project::new();
     let config = || PolicyConfig { read_only: vec!["tests/**".into()], ..PolicyConfig::default() };

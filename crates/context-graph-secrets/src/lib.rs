@@ -27,6 +27,7 @@ use serde_json::{Map, Value};
 mod assign;
 mod blocks;
 mod bytes;
+mod colours;
 mod command_lines;
 mod commands;
 pub mod files;
@@ -131,21 +132,26 @@ impl Redactor {
 
     fn pass(&self, text: &str, in_cookies: bool, memory: &mut Memory) -> Option<(String, usize)> {
         let hits = Scan::of(text, in_cookies, &self.key, memory);
-        self.replace(text, &hits, memory)
+        if !hits.is_empty() {
+            return self.replace(text, hits.iter().map(|hit| (*hit, text.get(hit.start..hit.end))), memory);
+        }
+        let plain = colours::Plain::of(text)?;
+        let hits = Scan::of(&plain.text, in_cookies, &self.key, memory);
+        let secrets = hits.iter().map(|hit| (plain.back(hit), plain.text.get(hit.start..hit.end)));
+        self.replace(text, secrets, memory)
     }
 
-    /// The text with a marker in place of each hit, if there are any.
-    fn replace(&self, text: &str, hits: &[Hit], memory: &mut Memory) -> Option<(String, usize)> {
-        if hits.is_empty() {
-            return None;
-        }
-        let mut redacted = String::with_capacity(text.len() + 32 * hits.len());
+    /// The text with a marker in place of each hit, if there are any. With each hit comes the secret itself.
+    fn replace<'s>(
+        &self,
+        text: &str,
+        hits: impl Iterator<Item = (Hit, Option<&'s str>)>,
+        memory: &mut Memory,
+    ) -> Option<(String, usize)> {
+        let mut redacted = String::with_capacity(text.len() + 64);
         let (mut from, mut count) = (0, 0);
-        for hit in hits {
-            let (Some(before), Some(secret)) = (text.get(from..hit.start), text.get(hit.start..hit.end))
-            else {
-                continue;
-            };
+        for (hit, secret) in hits {
+            let (Some(before), Some(secret)) = (text.get(from..hit.start), secret) else { continue };
             redacted.push_str(before);
             redacted.push_str(&marker::marker(&self.key, hit.kind, secret));
             memory.note(&self.key, hit.kind, secret.as_bytes());

@@ -55,7 +55,9 @@ fn redact_items(redactor: &Redactor, items: &mut [Value], place: Place, memory: 
 fn redact_string(redactor: &Redactor, text: &mut String, place: Place, memory: &mut Memory) -> usize {
     let mut count = 0;
     let by_name = place.named.and_then(|named| secret_of(named, text));
-    if let Some((redacted, found)) = by_name.and_then(|hit| redactor.replace(text, &[hit], memory)) {
+    if let Some((redacted, found)) = by_name
+        .and_then(|hit| redactor.replace(text, std::iter::once((hit, text.get(hit.start..hit.end))), memory))
+    {
         *text = redacted;
         count += found;
     }

@@ -51,7 +51,9 @@ fn leads_to_secret(path: &[u8]) -> bool {
 /// prefixes that continue after the word are tried, and none that ordinary words end in.
 pub(super) fn token_within(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     if !is_at(bytes, to, UNDERSCORE | DASH | DOT) {
-        return None;
+        // A key id of AWS has no sign in it, but a length of its own, and no small letters.
+        let at = to.checked_sub(20).filter(|&at| at > from && bytes[at - 1].is_ascii_lowercase())?;
+        return (starts(bytes, at, b"AKIA") || starts(bytes, at, b"ASIA")).then(|| token_at(bytes, at))?;
     }
     (from + 1..to).rev().take(MAX_PREFIX).find_map(|at| {
         let is_telling = |prefix: &str| {

@@ -133,6 +133,41 @@ fn secrets_are_found_in_bad_company() {
 
 /// One seed may be lucky.
 #[test]
+fn colours_hide_nothing() {
+    let secret = "Zk39dkjf83jd93kdXq";
+    let token = "ghp_aB3dE5gH7jK9mN1pQ3sT5vX7zA9cE1gI3kM2";
+    for (coloured, whole) in [
+        (format!("\x1b[34;1m\"password\"\x1b[0m\x1b[1;39m: \x1b[0m\x1b[0;32m\"{secret}\"\x1b[0m"), secret),
+        (format!("\x1b[01;31m\x1b[KAPI_TOKEN\x1b[m\x1b[K={secret}"), secret),
+        (format!("API_\x1b[01;31m\x1b[KTOKEN\x1b[m\x1b[K={secret}"), secret),
+        (format!("API_TOKEN=\x1b[01;31m\x1b[K{}\x1b[m\x1b[K{}", &secret[..9], &secret[9..]), secret),
+        (
+            format!("\x1b[38;5;81mDB_PASSWORD\x1b[0m\x1b[38;5;203m=\x1b[0m\x1b[38;5;186m{secret}\x1b[0m"),
+            secret,
+        ),
+        (format!("{}\x1b[01;31m\x1b[K{}\x1b[m and on", &token[..8], &token[8..]), token),
+        (format!("password\\u001b[0m=\\u001b[32m{secret}\\u001b[0m"), secret),
+        (format!("\x1b]8;;http://x\x1b\\DB_PASSWORD\x1b]8;;\x1b\\={secret}"), secret),
+    ] {
+        let mut memory = Memory::default();
+        let redacted = REDACTOR.redact_text_with(&coloured, &mut memory).into_owned();
+        for part in [&whole[..6], &whole[whole.len() - 6..]] {
+            assert!(!redacted.contains(part), "{coloured:?} became {redacted:?}");
+        }
+        assert_eq!(REDACTOR.redact_text(&redacted), redacted, "twice is once");
+        // The same secret has the same mark, and is known again without its colours.
+        let plain = REDACTOR.redact_text_with(&format!("it is {whole} here"), &mut memory).into_owned();
+        assert!(!plain.contains(whole), "{coloured:?}: {plain}");
+    }
+    for harmless in
+        ["\x1b[32mok\x1b[0m 12 passed", "\x1b[1mtoken\x1b[0m: expected a string", "\x1b", "\x1b[", "\x1b]x"]
+    {
+        assert_eq!(REDACTOR.redact_text(harmless), harmless);
+    }
+    assert!(!REDACTOR.redact_text("keyAKIAIQ3ZT7LMNB5VRW2K").contains("AKIA"));
+}
+
+#[test]
 fn it_holds_for_other_draws() {
     let found = (1..=20).flat_map(|turn| positives(100 * turn)).map(|one| {
         let redacted = REDACTOR.redact_text(&one.text).into_owned();
@@ -332,7 +367,7 @@ fn hostile_texts_take_linear_time() {
 /// The pieces of the texts that are made to be slow.
 #[rustfmt::skip]
 const SLOW: &[&str] = &[
-    "token=", "password: ", "\"api_key\", \"", "setToken(\"", "password:\n ", "key=", "?key=aB3", "sk-", "-----BEGIN PRIVATE KEY-----",
+    "\x1b[0m", "\\u001b[", "\x1b]8;;", "token=", "password: ", "\"api_key\", \"", "setToken(\"", "password:\n ", "key=", "?key=aB3", "sk-", "-----BEGIN PRIVATE KEY-----",
     "hooks.slack.com/services/", "'''", "token string = \"", "password: aaa bbb ccc ", "storePassword \"", "token <- \"", "<password> ",
     "aB3dE6gH9-", "\"token\",", "=", "(\"", "[redacted:", "\\", "eyJ.", "-----END PRIVATE KEY-----", "token: |\n", "name: token value: ",
 ];

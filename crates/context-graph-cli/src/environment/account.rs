@@ -12,7 +12,18 @@ impl Environment {
     )]
     pub(crate) fn is_run_by_an_agent() -> bool {
         let is_marked = std::env::var_os(AGENTS_MARK).is_some_and(|value| !value.is_empty());
-        is_marked || is_below_an_agent()
+        is_marked || is_below_an_agent(None)
+    }
+
+    /// Whether an agent started the client that this hook answers. What such a client is asked for is what the agent
+    /// says, not what a person says.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only this module reads the environment; only prompts need this"
+    )]
+    pub(crate) fn is_client_run_by_an_agent() -> bool {
+        let client = std::env::var_os("CLAUDE_PID").and_then(|process| process.to_str()?.parse().ok());
+        client.is_some_and(|client| was_started_by_an_agent(client) || is_below_an_agent(Some(client)))
     }
 }
 
@@ -22,33 +33,43 @@ const AGENTS_MARK: &str = "CLAUDECODE";
 #[cfg(target_os = "linux")]
 const MAX_ABOVE: usize = 64;
 
-/// Whether a parent process was started with the agent's mark. A script can remove the mark from its own
+/// Whether a parent of this process, or of the given one, was started with the agent's mark. A script can remove the mark from its own
 /// environment, but not from the one that the kernel recorded when the script was started.
 #[cfg(target_os = "linux")]
-fn is_below_an_agent() -> bool {
+fn is_below_an_agent(process: Option<u32>) -> bool {
     // An agent may be running these tests.
     #[cfg(debug_assertions)]
     #[expect(clippy::disallowed_methods, reason = "a test switch")]
     if std::env::var_os("CONTEXT_GRAPH_TEST_ALONE").is_some() {
         return false;
     }
-    let is_mark = |variable: &[u8]| {
-        let value = variable.strip_prefix(AGENTS_MARK.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
-        value.is_some_and(|value| !value.is_empty())
-    };
-    let above = std::iter::successors(Some(std::os::unix::process::parent_id()), |process| {
+    let first = process.unwrap_or_else(std::os::unix::process::parent_id);
+    let above = std::iter::successors(Some(first), |process| {
         // The process name in parentheses may contain anything, so we search for the last `)`.
         let about = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
         about.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
     });
-    above.take_while(|process| *process > 0).take(MAX_ABOVE).any(|process| {
-        let started_with = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-        started_with.split(|byte| *byte == 0).any(is_mark)
-    })
+    above.take_while(|process| *process > 0).take(MAX_ABOVE).any(was_started_by_an_agent)
+}
+
+/// Whether a process was started with the agent's mark.
+#[cfg(target_os = "linux")]
+fn was_started_by_an_agent(process: u32) -> bool {
+    let is_mark = |variable: &[u8]| {
+        let value = variable.strip_prefix(AGENTS_MARK.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
+        value.is_some_and(|value| !value.is_empty())
+    };
+    let started_with = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+    started_with.split(|byte| *byte == 0).any(is_mark)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_below_an_agent() -> bool {
+fn is_below_an_agent(_process: Option<u32>) -> bool {
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+fn was_started_by_an_agent(_process: u32) -> bool {
     false
 }
 

@@ -60,3 +60,13 @@ fn a_shell_that_the_checkout_brings_does_not_run_even_our_own_script() {
         assert!(!told.contains("was not tried"), "{told}");
     }
 }
+
+#[test]
+fn a_checkout_that_sends_the_record_elsewhere_is_named() {
+    let place = Place::new();
+    assert_eq!(place.run(&["init", "--yes"]).code, 0);
+    let settings = json!({"env": {"CONTEXT_GRAPH_DB_PATH": "/dev/shm/elsewhere"}});
+    fs::write(place.project().join(".claude/settings.json"), settings.to_string()).unwrap();
+    let run = place.run(&["doctor"]);
+    assert!(run.stdout.contains("sets CONTEXT_GRAPH_DB_PATH for every hook"), "{run:?}");
+}

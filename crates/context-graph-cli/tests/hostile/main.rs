@@ -14,5 +14,6 @@ mod links;
 mod stage;
 mod state;
 mod tracked;
+mod voice;
 mod waits;
 mod writes;

@@ -18,6 +18,7 @@ mod pending;
 mod recent;
 mod record;
 mod remembered;
+mod scheduled;
 mod step;
 mod voice;
 mod work;
@@ -45,6 +46,7 @@ pub use pending::{CONTEXT_WAITS, Pending, context_waits, waiting_texts};
 use recent::RecentCalls;
 pub use record::{EventRecord, Link, NewRuling, Ruling};
 pub use remembered::{REMEMBERED_SESSIONS, Remembered, remember};
+pub use scheduled::Scheduled;
 pub use step::StepReport;
 pub use work::{CommandUsed, Commands, FileTouched, Files, Refused, Requests, Rule, Tasks, Uses, Work};
 
@@ -119,6 +121,8 @@ pub struct SessionState {
     pub pending: Pending,
     /// The title that the client gave it; empty if it gave none.
     pub title: String,
+    /// Prompts that the agent ordered for later.
+    pub scheduled: Scheduled,
 }
 
 /// How a session ended, as far as the sender said.

@@ -63,13 +63,17 @@ impl Session {
             self.state.remembered.clone_from(&record.remembered);
         }
         self.entitle(event);
+        self.state.scheduled.note(event);
+        let recognised = self.state.scheduled.recognised(event);
+        // The record and its counts keep what the client said.
+        let (event, sent) = (recognised.as_ref().unwrap_or(event), event);
         let pointed = self.pointed(event);
         self.state.pending.see(event, at_ms, &self.state.counters);
         let waited = self.state.pending.take_for(event);
         self.note(event, at_ms);
         let refusal = record.ruling.as_ref().filter(|ruling| ruling.refuses());
         let known = self.state.recent_calls.note(event, refusal.is_some());
-        self.state.counters.count(event, known);
+        self.state.counters.count(sent, known);
         if let Event::PostToolBatch(batch) = event {
             for (was_asked, outcome) in
                 batch.tool_calls.iter().filter_map(|call| self.state.recent_calls.note_report(call))

@@ -19,6 +19,7 @@ pub mod text;
 mod tools;
 
 pub use fs::{FileKind, FileSystem, ListedFileSystem, NamedPlaces, RealFileSystem};
+pub(crate) use inline::{PARENT, TERMINAL_INPUT};
 pub use path::Target;
 pub(crate) use programs::{NARROWED, git_settings};
 pub use scripts::Script;

@@ -15,7 +15,7 @@ use crate::programs::Known;
 pub struct Script {
     /// Where it is.
     pub path: String,
-    /// What runs it: an interpreter's name, `make`, `just`, `npm`, `lines` or `json`. Empty if its first line
+    /// What runs it: an interpreter's name, `make`, `just`, `npm`, `lines`, `json` or `prompt`. Empty if its first line
     /// says so.
     pub by: String,
     /// The requested targets; empty for all.
@@ -48,6 +48,7 @@ impl Script {
             ("package.json" | "tasks.json" | "devcontainer.json", _) => "json",
             (".envrc", _) | (_, "sh" | "bash" | "zsh") => "sh",
             (_, "ipynb") => "notebook",
+            (_, "md") if is_prompt(path) => "prompt",
             (_, "yml" | "yaml") if path.contains("/.github/workflows/") || name == ".gitlab-ci.yml" => {
                 "lines"
             }
@@ -57,6 +58,19 @@ impl Script {
         let unasked = name == ".envrc" || matches!(by, "python3" | "rust" | "ruby" | "groovy" | "node");
         Some(Self { path: path.to_owned(), by: by.to_owned(), parts: Vec::new(), unasked })
     }
+}
+
+/// Commands and skills of the client. It runs the commands in them itself, and calls no hook for that.
+fn is_prompt(path: &str) -> bool {
+    let path = format!("/{path}");
+    ["/.claude/commands/", "/.claude/skills/", "/.claude/agents/"].iter().any(|folder| path.contains(folder))
+}
+
+/// The commands in a prompt: `` !`ls` ``, and blocks of code that begin with `!`.
+fn prompt_commands(text: &str) -> impl Iterator<Item = &str> {
+    let inline = text.split("!`").skip(1).filter_map(|rest| rest.split('`').next());
+    let blocks = text.split("```!").skip(1).filter_map(|rest| rest.split("```").next());
+    inline.chain(blocks).filter(|command| !command.trim().is_empty())
 }
 
 /// `vite.config.ts` and the like: code that a tool runs to know its settings.
@@ -117,6 +131,11 @@ pub(crate) fn of_script<'a>(
                     shell.handed_line(&Text::lit(value));
                 }
                 shell.handed_line(&Text::lit(with_all_secrets(line.trim())));
+            }
+        }
+        "prompt" => {
+            for line in prompt_commands(text).take(MAX_LINES) {
+                shell.quietly(|shell| shell.script(line));
             }
         }
         "notebook" => {

@@ -4,7 +4,7 @@ use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Run, Text};
+use crate::effects::{Access, PARENT, Run, Text};
 
 pub(super) static DISK: Rule = Rule::deny("destructive-system/disk", Severity::Critical);
 static PROCESSES: Rule = Rule::deny("destructive-system/processes", Severity::Critical);
@@ -55,9 +55,11 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// `kill $PPID`: the shell's parent is the client.
+/// `kill $PPID`, `kill $CLAUDE_PID`: the client.
 fn kills_parent(case: &Case<'_>, run: &Run) -> bool {
-    run.name == "kill" && ["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
+    run.name == "kill"
+        && (super::switched_off::names_client(case)
+            || run.args.iter().any(|arg| arg.literal() == Some(PARENT)))
 }
 
 /// Programs that the machine or other programs need.

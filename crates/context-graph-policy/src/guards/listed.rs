@@ -4,7 +4,7 @@ use super::Case;
 use super::reach::{Ours, can_fit, ours, wild};
 use super::untracked::is_tracked;
 use crate::effects::path::absolute;
-use crate::effects::{Access, Origin, Text};
+use crate::effects::{Access, Origin, Run, Text};
 use crate::programs::Invocation;
 
 /// How many bytes of a settings file are searched.
@@ -44,6 +44,8 @@ struct List {
     no_ignored: bool,
     /// Only files that git tracks.
     only_tracked: bool,
+    /// A folder whose name fits is listed with all that is in it.
+    whole_folders: bool,
     /// Patterns of names: one of the first must match, none of the second.
     only: Vec<String>,
     without: Vec<String>,
@@ -85,12 +87,12 @@ impl List {
                 list.no_ignored = !call.has_any(&["-I", "-u"]);
                 list.only = values("-e").into_iter().map(|ending| format!("*.{ending}")).collect();
                 list.without = values("-E");
+                list.whole_folders = !values("-t").iter().any(|kind| matches!(kind.as_str(), "f" | "file"));
                 // The words after `-x` are a command.
-                operands.truncate(call.rest.unwrap_or(operands.len()).min(operands.len()));
+                let is_own = |word: &Text| !commanded(call.run).iter().any(|inner| std::ptr::eq(inner, word));
+                operands.retain(|word| is_own(word));
                 if !operands.is_empty() {
-                    let pattern = operands.remove(0).to_string();
-                    let plain = pattern.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
-                    list.only.extend(plain.then(|| format!("*{pattern}*")));
+                    list.only.extend(glob_of(&operands.remove(0).to_string()));
                 }
             }
             "git" if call.word(0) == "grep" && lists => {
@@ -132,18 +134,42 @@ impl List {
     fn names(&self, case: &Case<'_>, ours: &Ours) -> bool {
         let name = ours.path.rsplit('/').next().unwrap_or(&ours.path);
         let is_state = !ours.path.contains("/.claude/");
+        let below = |start: &str| ours.path.get(start.trim_end_matches('/').len()..).unwrap_or_default();
         let is_passed_over = |start: &str| {
-            let below = ours.path.get(start.trim_end_matches('/').len()..).unwrap_or_default();
+            let below = below(start);
             self.no_hidden && below.split('/').any(|part| part.starts_with('.'))
                 || self.no_ignored && is_state && below.contains("context-graph")
         };
-        !ours.is_folder
+        let is_picked = |start: &str| {
+            let fits = |glob: &String| {
+                wild(glob, name) || self.whole_folders && below(start).split('/').any(|part| wild(glob, part))
+            };
+            self.only.is_empty() || self.only.iter().any(fits)
+        };
+        (!ours.is_folder || self.whole_folders)
             && (!self.only_tracked || is_tracked(case, &ours.path))
-            && self.starts.iter().any(|start| fits(start, &ours.path, self.deep) && !is_passed_over(start))
-            && (self.only.is_empty() || self.only.iter().any(|glob| wild(glob, name)))
+            && self
+                .starts
+                .iter()
+                .any(|start| fits(start, &ours.path, self.deep) && !is_passed_over(start) && is_picked(start))
             && !self.without.iter().any(|glob| ours.path.split('/').any(|part| wild(glob, part)))
             && self.word.as_ref().is_none_or(|word| is_state || contains(case, ours, word))
     }
+}
+
+/// The words of the command that `fd` runs for what it finds.
+fn commanded(run: &Run) -> &[Text] {
+    let begins = |arg: &Text| matches!(arg.known(), "-x" | "-X" | "--exec" | "--exec-batch");
+    run.args.iter().position(begins).map_or(&[], |at| &run.args[at..])
+}
+
+/// The glob for a regular expression that is a plain name with ends: `^\\.env$`. `None` if it is more than that.
+fn glob_of(pattern: &str) -> Option<String> {
+    let (from, to) = (pattern.starts_with('^'), pattern.ends_with('$'));
+    let name = pattern.trim_start_matches('^').trim_end_matches('$').replace("\\.", ".");
+    let plain = name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    let star = |bound: bool| if bound { "" } else { "*" };
+    plain.then(|| format!("{}{name}{}", star(from), star(to)))
 }
 
 /// Whether a settings file contains the searched text. Our records contain every command that was run,

@@ -27,6 +27,7 @@ mod switched_off;
 pub(crate) mod testing;
 mod unknown;
 mod untracked;
+mod voice;
 
 use serde_json::Value;
 
@@ -181,7 +182,27 @@ fn applies(exception: &config::Exception, case: &Case<'_>, rule: &Rule, path: Op
         (None, _) => true,
     };
     let with = |command: &String| command.trim() == case.command || same::does_the_same(case, command.trim());
-    names && at && exception.command.as_ref().is_none_or(with)
+    // Whoever allowed a command allowed it for the places that it names, not for where a link leads by now.
+    let here = || exception.path.is_some() || path.is_none_or(|path| !leads_elsewhere(path, case));
+    names && at && exception.command.as_ref().is_none_or(|command| with(command) && here())
+}
+
+/// Whether a link is on the way to a path, below the project or elsewhere. Links of the system itself (`/tmp` of macOS,
+/// `/bin`) and those that lead to the project do not count.
+fn leads_elsewhere(path: &str, case: &Case<'_>) -> bool {
+    let ctx = case.ctx;
+    let roots = Roots::new(ctx.project, ctx.home, ctx.fs);
+    let is_moved = |place: &str| {
+        follow(place, ctx.fs).is_some_and(|real| {
+            let place = place.trim_end_matches('/');
+            !real.ends_with(place) && roots.as_written(&real).is_none_or(|real| real != place)
+        })
+    };
+    // The folder that a pattern is in, and what fits it.
+    let folder =
+        path.find(['*', '?', '[']).map_or(path, |at| path[..at].rsplit_once('/').map_or("", |(up, _)| up));
+    let meant = case.effects.paths.iter().filter(|effect| effect.target.path.to_string() == path);
+    is_moved(folder) || meant.flat_map(|effect| effect.target.places()).any(is_moved)
 }
 
 /// Whether a pattern covers a path and everything it leads to. A link out of an excepted folder is not

@@ -17,7 +17,7 @@ pub(super) struct Ours {
 /// The first of our own files that a run would select and change or remove.
 pub(super) fn reached(case: &Case<'_>, run: &Run) -> Option<Ours> {
     match run.name.as_str() {
-        "find" | "gfind" => {
+        "find" | "gfind" | "bfs" => {
             // Files that `find` only reports may be changed by the command it runs, or by the next one in the
             // pipe.
             let changes = changes_what_is_found(case);

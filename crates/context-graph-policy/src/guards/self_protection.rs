@@ -4,7 +4,7 @@
 use context_graph_events::quoted;
 
 use super::places::{has_extension, hits, holds, is_passing, is_within};
-use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off};
+use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off, voice};
 use crate::decision::Severity;
 use crate::effects::{Access, NamedPlaces, PathEffect, Target, Text, own};
 use crate::programs::{Given, Invocation, Role, lists};
@@ -15,12 +15,14 @@ static TRUST: Rule = Rule::deny("self-protection/trust", Severity::Critical);
 static SETTINGS: Rule = Rule::ask("self-protection/client-settings", Severity::Critical);
 static SWITCH: Rule = Rule::ask("self-protection/switch-off", Severity::Critical);
 static PROCESS: Rule = Rule::deny("self-protection/process", Severity::Critical);
+static TRANSCRIPT: Rule = Rule::ask("self-protection/transcript", Severity::Critical);
+static VOICE: Rule = Rule::ask("self-protection/voice", Severity::Critical);
 static VERB: Rule = Rule::deny("self-protection/verb", Severity::Critical);
 
 pub(super) static GUARD: Guard = Guard {
     id: "self-protection",
     purpose: "our state, our configuration and the agent's hook settings stay as they are",
-    rules: &[&STATE, &POLICY, &TRUST, &SETTINGS, &SWITCH, &PROCESS, &VERB],
+    rules: &[&STATE, &POLICY, &TRUST, &SETTINGS, &SWITCH, &PROCESS, &TRANSCRIPT, &VOICE, &VERB],
     check,
 };
 
@@ -39,6 +41,15 @@ const POLICY_FILES: &[&str] = &[
 const TRUST_FILES: &[&str] = &["**/context-graph/trust", "**/context-graph/trust/**"];
 /// The user's secret, the heads of the chains and the team's policy: nobody has a reason to change these but the program.
 const PRIVATE_FILES: &[&str] = &["**/context-graph/private", "**/context-graph/private/**"];
+/// What holds both.
+const OWN_FOLDER: &[&str] = &["~/.config/context-graph"];
+/// What was said in a session. A client that resumes it believes the file, and so does `import`.
+const TRANSCRIPTS: &[&str] = &[
+    "~/.claude/projects/**/*.jsonl",
+    "~/.claude/history.jsonl",
+    "~/.codex/sessions/**/*.jsonl",
+    "~/.gemini/tmp/*/chats/*.json",
+];
 /// Chain heads are stored outside the project, in a file with this ending.
 const STATE_FILES: &[&str] = &["**/.context-graph", "**/.context-graph/**", "**/*heads.jsonl"];
 const SETTINGS_FILES: &[&str] = &[
@@ -83,12 +94,19 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(rule, shown.as_str(), format!("{by} {what} ({}).", quoted!("`{}`", shown)));
             continue;
         }
+        let goes_along = matches!(effect.access, Access::Delete | Access::Permissions);
         if any(TRUST_FILES) || shown.contains("/context-graph/trust/") {
-            let what = "what the user has trusted";
-            found.add_at(&TRUST, shown.as_str(), format!("`{}` would change {what} ({shown}).", effect.by));
-        } else if any(PRIVATE_FILES) {
-            let what = "what the guard keeps for itself alone";
-            found.add_at(&STATE, shown.as_str(), format!("`{}` would change {what} ({shown}).", effect.by));
+            found.add_at(
+                &TRUST,
+                shown.as_str(),
+                quoted!("`{}` would change what the user has trusted (`{}`).", effect.by, shown),
+            );
+        } else if any(PRIVATE_FILES) || goes_along && any(OWN_FOLDER) {
+            found.add_at(
+                &STATE,
+                shown.as_str(),
+                quoted!("`{}` would change what the guard keeps for itself alone (`{}`).", effect.by, shown),
+            );
         } else if any(POLICY_FILES) {
             found.add_at(
                 &POLICY,
@@ -101,7 +119,14 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown.as_str(),
                 quoted!("`{}` would change the guard's own records (`{}`).", effect.by, shown),
             );
-        } else if (any(SETTINGS_FILES) || any(lists::AGENT_SETTINGS) && are_agents_used(case))
+        } else if any(TRANSCRIPTS) {
+            found.add_at(
+                &TRANSCRIPT,
+                shown.as_str(),
+                quoted!("`{}` would change what was said in a session (`{}`).", effect.by, shown),
+            );
+        } else if (any(SETTINGS_FILES)
+            || (any(lists::AGENT_SETTINGS) || any(lists::AGENT_CODE)) && are_agents_used(case))
             && !is_another(case, target)
             || shuts_out(case, effect)
             || target.places().any(|place| is_installed(case, place))
@@ -181,6 +206,9 @@ fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
     }
     if switched_off::starves(case, run) {
         found.add(&PROCESS, quoted!("`{}` would hold up or starve the guard or what calls it.", run.name));
+    }
+    if let Some(how) = voice::speaks(case, call) {
+        found.add(&VOICE, format!("{}: {how}.", quoted!("`{}` would speak in the user's name", run.name)));
     }
     if let Some(ours) = reach::reached(case, run) {
         let is_settings = ours.path.contains("/.claude/") || own::is_settings(&ours.path);

@@ -138,6 +138,11 @@ fn looks_up_guard(case: &Case<'_>, run: &Run) -> bool {
         })
 }
 
+/// Whether a command names the client's process: the shell's parent, or the one that the client's own variable tells.
+pub(super) fn names_client(case: &Case<'_>) -> bool {
+    ["$PPID", "${PPID}", "CLAUDE_PID"].iter().any(|process| case.command.contains(process))
+}
+
 /// Whether limits are set for another process, or a debugger is attached to the guard or the client.
 pub(super) fn starves(case: &Case<'_>, run: &Run) -> bool {
     let of_process = |arg: &Text| {
@@ -145,10 +150,7 @@ pub(super) fn starves(case: &Case<'_>, run: &Run) -> bool {
         word == "--pid" || word.starts_with("--pid=") || word.starts_with("-p") && !word.starts_with("--")
     };
     let attaches = run.args.iter().any(of_process) || run.has("attach");
-    let is_aimed = || {
-        case.runs().any(|run| looks_up_guard(case, run))
-            || ["$PPID", "${PPID}"].iter().any(|parent| case.command.contains(parent))
-    };
+    let is_aimed = || case.runs().any(|run| looks_up_guard(case, run)) || names_client(case);
     match run.name.as_str() {
         "cpulimit" => run.args.iter().any(of_process) && is_aimed(),
         "prlimit" => run.args.iter().take_while(|arg| arg.prefix().starts_with('-')).any(of_process),

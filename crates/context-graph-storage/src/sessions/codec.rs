@@ -13,12 +13,13 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, StorageError};
 
 /// The format of a session, except its snapshot.
-const SESSION_FORMAT: u8 = 11;
+const SESSION_FORMAT: u8 = 13;
 /// A session of that format, compressed, for the store: it is kept for years, and nobody waits for it there.
-const PACKED_SESSION: u8 = 12;
-/// The formats that lack only the last fields, each with the empty encoding of these: a title that Claude Code gave, and
-/// before that two lists of what is pending. The number after each is the same format, compressed.
-const SHORTER_SESSIONS: [(u8, &[u8]); 2] = [(7, &[0, 0, 0]), (9, &[0])];
+const PACKED_SESSION: u8 = 14;
+/// The formats that lack only the last fields, each with the empty encoding of these: prompts that the agent ordered, before
+/// that a title that Claude Code gave, and before that two lists of what is pending. The number after each is the same format,
+/// compressed.
+const SHORTER_SESSIONS: [(u8, &[u8]); 3] = [(7, &[0, 0, 0, 0]), (9, &[0, 0]), (11, &[0])];
 /// Older formats, each with the empty encoding of the fields added after it, up to the last of these formats.
 /// The number after each is the same format, compressed.
 const OLDER_SESSIONS: [(u8, &[u8]); 3] = [(1, &[0, 0]), (3, &[0]), (EARLIER_SESSION, &[])];

@@ -186,7 +186,11 @@ pub(crate) fn examined(environment: Environment) -> Vec<Finding> {
 /// What keeps the client from running a project's hooks, one per line.
 pub(crate) fn what_disables_hooks(environment: &Environment) -> Vec<String> {
     let findings = switches::check(&sources::read_all(environment), environment.project_root());
-    findings.into_iter().filter(|finding| finding.level != Level::Ok).map(|finding| finding.what).collect()
+    findings
+        .into_iter()
+        .filter(|finding| finding.level == Level::Broken)
+        .map(|finding| finding.what)
+        .collect()
 }
 
 /// Whether a program can be found by its name.

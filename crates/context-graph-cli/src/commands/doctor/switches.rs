@@ -1,4 +1,4 @@
-//! What keeps the client from running hooks.
+//! What keeps the client from running hooks, or gives them other surroundings.
 
 use std::path::Path;
 
@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::finding::Finding;
 use super::sources::{Layer, SKILLS_FOLDER, Source, strongest};
+use crate::settings_file::Scope;
 
 const CHECK: &str = "switches";
 
@@ -25,7 +26,30 @@ pub(super) fn check(sources: &[Source], root: &Path) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect();
+    let found: Vec<Finding> = found.into_iter().chain(sources.iter().filter_map(surroundings)).collect();
     if found.is_empty() { vec![Finding::ok(CHECK, "nothing turns hooks off")] } else { found }
+}
+
+/// Variables that say where a hook finds the user's files, keeps the record and finds programs.
+const PLACES: [&str; 6] =
+    ["HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CONTEXT_GRAPH_DB_PATH", "PATH", "LD_PRELOAD"];
+
+/// Variables that a project's own settings set for every hook. The files may have come with the checkout.
+fn surroundings(source: &Source) -> Option<Finding> {
+    let Layer::File(scope) = &source.layer else { return None };
+    let set = source.get("env").and_then(Value::as_object)?;
+    let names: Vec<&str> = PLACES.into_iter().filter(|name| set.contains_key(*name)).collect();
+    if *scope == Scope::User || names.is_empty() {
+        return None;
+    }
+    let (file, names) = (source.path.display(), names.join(", "));
+    Some(Finding::warning(
+        CHECK,
+        format!(
+            "{file} sets {names} for every hook: the project says where records, your own files or programs are"
+        ),
+        format!("take it out of `env` in {file}, unless you set it yourself"),
+    ))
 }
 
 /// Only the value of the strongest place counts. If that place is not managed, managed hooks still run.
@@ -78,7 +102,6 @@ fn managed(sources: &[Source]) -> impl Iterator<Item = &Source> {
 mod tests {
     use super::*;
     use crate::commands::doctor::finding::Level;
-    use crate::settings_file::Scope;
 
     fn source(layer: Layer, text: &str) -> Source {
         Source::parse(layer, "file.json".into(), text.to_owned())
@@ -102,6 +125,18 @@ mod tests {
         assert_eq!(words(&[source(USER, on), source(LOCAL, "{}")]).len(), 1);
         assert!(words(&[source(USER, on), source(LOCAL, off)]).is_empty());
         assert_eq!(words(&[source(LOCAL, off), source(Layer::Managed, on)]).len(), 1);
+    }
+
+    #[test]
+    fn a_project_that_gives_hooks_other_surroundings_is_named() {
+        let text = r#"{"env": {"CONTEXT_GRAPH_DB_PATH": "/dev/shm/x", "HOME": "/w", "NODE_ENV": "test"}}"#;
+        let found = |layer| check(&[source(layer, text)], Path::new("/"));
+        for layer in [Layer::File(Scope::Project), LOCAL] {
+            let found = found(layer);
+            assert_eq!((found.len(), found[0].level), (1, Level::Warning));
+            assert!(found[0].what.contains("sets HOME, CONTEXT_GRAPH_DB_PATH"), "{}", found[0].what);
+        }
+        assert_eq!(found(USER)[0].level, Level::Ok, "the user's own settings are the user's");
     }
 
     #[test]

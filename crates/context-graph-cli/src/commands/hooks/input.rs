@@ -203,14 +203,18 @@ impl Incoming {
     }
 
     /// Marks a prompt as foreign if its session id is neither the one that the client set for this process
-    /// nor part of its transcript's path. The client gives both to every hook.
+    /// nor part of its transcript's path (the client gives both to every hook), or if an agent runs the client.
     #[must_use]
-    pub fn marked(mut self, client_session: impl FnOnce() -> Option<String>) -> Self {
+    pub fn marked(
+        mut self,
+        client_session: impl FnOnce() -> Option<String>,
+        is_run_by_an_agent: impl FnOnce() -> bool,
+    ) -> Self {
         // Other agents do not tell their processes the session, or use another variable.
         if let (Event::UserPromptSubmit(prompt), None) = (&mut self.event, &self.caller) {
             let id = prompt.common.session_id.as_str();
             let fits = |client: String| client == id || prompt.common.transcript_path.contains(id);
-            let is_foreign = client_session().is_some_and(|client| !fits(client));
+            let is_foreign = client_session().is_some_and(|client| !fits(client)) || is_run_by_an_agent();
             prompt.mark_foreign(is_foreign);
         }
         self

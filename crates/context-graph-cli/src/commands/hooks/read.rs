@@ -56,7 +56,8 @@ pub(super) fn event(command: HookCommand, context: &HookContext<'_>) -> Result<H
         HookCommand::SessionEnd(args) => session_end::read(&args, context),
         HookCommand::Event(_) => event::read(context),
     }?;
-    Ok(HookRequest { incoming: request.incoming.marked(Environment::client_session), ..request })
+    let marked = request.incoming.marked(Environment::client_session, Environment::is_client_run_by_an_agent);
+    Ok(HookRequest { incoming: marked, ..request })
 }
 
 /// The event on stdin, or the one that the flags describe.

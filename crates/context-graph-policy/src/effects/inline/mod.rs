@@ -34,9 +34,13 @@ use runs::{bare_commands, own_program, quiet_script, run_strings, scan_nested};
 use uses::Uses;
 use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RUNS, SENDS, SPELLS, WRITES};
 
-use super::shell::{Shell, Taint};
+use super::shell::{Flow, Shell, Taint};
 use super::{Access, Cargo, Text, Unknown};
 
+/// What `kill` is given for the process that started this one.
+pub(crate) const PARENT: &str = "$PPID";
+/// The name of a run that types into its own terminal. No program is called so.
+pub(crate) const TERMINAL_INPUT: &str = "TIOCSTI";
 /// Longer code is not scanned.
 const MAX_CODE: usize = 64 * 1024;
 
@@ -201,6 +205,16 @@ impl<'c> Scan<'c> {
         if has(bare, &["kill(-1", "kill 9, -1", "kill 9,-1"]) {
             shell.script("kill -9 -1");
         }
+        // The parent of what a shell runs is the shell, or the client itself.
+        if (has(bare, &["getppid", ".ppid", ".parent()"]) || self.code.contains("CLAUDE_PID"))
+            && has(bare, &["kill", "suspend(", "terminate(", "prlimit(", "ptrace("])
+        {
+            shell.run(["kill", PARENT].map(Text::lit).to_vec(), Vec::new(), &Flow::default());
+        }
+        // Characters that are put into a terminal's input count as typed by the user.
+        if has(bare, &["tiocsti", "0x5412"]) {
+            shell.run(vec![Text::lit(TERMINAL_INPUT)], Vec::new(), &Flow::default());
+        }
         if runs || self.uses.programs {
             own_program(shell, self.code);
         }
@@ -281,9 +295,9 @@ impl<'c> Scan<'c> {
         if !imported {
             self.removing(shell, &statement);
         }
-        let moves =
-            ["os.rename", "os.replace", "shutil.move", "renamesync", "fs.rename", "fileutils.mv", ".rename("];
-        if let (true, Some(from)) = (has(low, &moves), targets.first()) {
+        let moves = ["rename(", "os.rename", "os.replace", "shutil.move", "renamesync", "fileutils.mv"];
+        let gives_name = has(low, &moves) || self.operators && low.contains("rename ");
+        if let (true, Some(from)) = (gives_name, targets.first()) {
             shell.touch_all(Access::Delete, from, "inline code", true);
         }
         let copies = ["shutil.copy", "copyfile", "copy_file", "fileutils.cp", "copysync"];
@@ -294,6 +308,9 @@ impl<'c> Scan<'c> {
             for target in targets {
                 shell.touch(Access::Write, target, "inline code");
             }
+        }
+        if has(low, &["chmod", "chown"]) {
+            reaches::permissions(shell, text, targets);
         }
         reaches::unpack(shell, low, targets, self.code);
         let packs = self.uses.archives && has(low, &[".add(", ".write(", "make_archive("]);

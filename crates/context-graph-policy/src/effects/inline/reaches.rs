@@ -37,6 +37,19 @@ const PICKS: &[&str] = &[
     "grep",
 ];
 
+/// What `chmod` and `chown` of a library change is judged as by the programs of these names.
+pub(super) fn permissions(shell: &mut Shell<'_>, text: &str, targets: &[Text]) {
+    let mut numbers = text.split(|c: char| !c.is_ascii_alphanumeric()).filter_map(|word| {
+        let digits = word.strip_prefix("0o").unwrap_or(word);
+        (!digits.is_empty() && digits.bytes().all(|c| (b'0'..=b'7').contains(&c))).then_some(digits)
+    });
+    let mode = numbers.next_back().unwrap_or("000");
+    for target in targets {
+        let words = vec![Text::lit("chmod"), Text::lit(mode), target.clone()];
+        shell.quietly(|shell| shell.run(words, Vec::new(), &Flow::default()));
+    }
+}
+
 /// A walk that changes every file in a folder also changes our own files there.
 pub(super) fn walk(shell: &mut Shell<'_>, bare: &str, code: &str) {
     let removes = has(bare, DELETES);

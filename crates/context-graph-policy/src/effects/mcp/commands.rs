@@ -29,6 +29,7 @@ const COMMAND_FIELDS: &[&str] = &[
     "script",
     "commandLine",
     "command_line",
+    "cmdline",
     "code",
     "input",
     "argv",

@@ -13,6 +13,8 @@ const INNER: &[&str] = &["params", "parameters", "arguments", "args", "input", "
 const LOCAL: &str = "file://";
 /// How many objects of a list are checked.
 const MAX_ITEMS: usize = 32;
+/// How deep objects are looked for that hold a command.
+const MAX_DEPTH: usize = 4;
 /// Longer text is not parsed as an object.
 const MAX_OBJECT: usize = 64 * 1024;
 
@@ -24,6 +26,7 @@ pub(super) fn levels(input: &Value) -> Vec<Cow<'_, Value>> {
         let is_inner = INNER.contains(&key.as_str());
         match value {
             Value::Object(_) if is_inner => levels.push(Cow::Borrowed(value)),
+            Value::Object(_) => with_commands(value, &mut levels, 0),
             Value::String(text)
                 if (is_inner || matches!(key.as_str(), "json" | "request" | "call"))
                     && text.len() <= MAX_OBJECT
@@ -45,6 +48,21 @@ pub(super) fn levels(input: &Value) -> Vec<Cow<'_, Value>> {
         }
     }
     levels
+}
+
+/// Adds the objects that hold a command, under whatever key and however deep.
+fn with_commands<'v>(value: &'v Value, levels: &mut Vec<Cow<'v, Value>>, depth: usize) {
+    let Value::Object(fields) = value else { return };
+    if depth > MAX_DEPTH || levels.len() > MAX_ITEMS {
+        return;
+    }
+    if ["command", "cmd", "commands", "command_line", "cmdline", "argv"]
+        .iter()
+        .any(|key| fields.contains_key(*key))
+    {
+        levels.push(Cow::Borrowed(value));
+    }
+    fields.values().for_each(|inner| with_commands(inner, levels, depth + 1));
 }
 
 /// The tool's working folder.

@@ -80,7 +80,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     let deeds: Vec<String> = deeds.flat_map(words_of).collect();
     let all: Vec<String> = words_of(tool);
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    if let Some(folder) = working_folder(input) {
+    if let Some(folder) = levels.iter().find_map(|level| working_folder(level)) {
         let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
         shell.set_cwd(folder);
     }

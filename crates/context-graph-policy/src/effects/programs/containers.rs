@@ -18,6 +18,10 @@ impl Shell<'_> {
                 return self.run(words.collect(), run.assigns.clone(), stdin);
             }
         }
+        // A namespace for users, with the files of this machine.
+        if call.word(0) == "unshare" && call.rest.is_some() {
+            return self.run(call.command().to_vec(), run.assigns.clone(), stdin);
+        }
         self.container_copy(call);
         let mut inside = Flow { piped: true, from: run.name.clone(), ..Flow::default() };
         inside.archive = matches!(call.word(0), "save" | "export");

@@ -12,7 +12,7 @@ impl Shell<'_> {
     pub(super) fn find(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let run = call.run;
         match run.name.as_str() {
-            "find" | "gfind" => {}
+            "find" | "gfind" | "bfs" => {}
             "fd" | "fdfind" => {
                 let at = run
                     .args
