@@ -137,7 +137,10 @@ fn explain(args: &WhichArgs, environment: &Environment) -> CommandResult {
 
 /// What the model would be told if its context were lost now.
 fn inject(args: &WhichArgs, environment: &Environment) -> CommandResult {
-    let (shelf, id) = args.scope.open(environment)?.find(args.session_id.as_deref())?;
+    let found = args.scope.open(environment).and_then(|shelves| shelves.find(args.session_id.as_deref()));
+    let (shelf, id) = found.map_err(|failure| {
+        if args.session_id.is_some() { failure.of_what_was_named() } else { failure.of_data() }
+    })?;
     let session = shelf.view(&id)?.session;
     let environment = environment.in_project(args.scope.place.project.as_deref());
     let config = Config::in_force(&ProjectFiles::of(&environment))

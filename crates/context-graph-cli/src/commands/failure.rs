@@ -30,13 +30,22 @@ pub(crate) struct Failure {
     message: String,
     next_step: Option<String>,
     nothing_there: bool,
+    /// Whether stdout is for data, where a sentence would be taken for some.
+    is_about_data: bool,
     /// Whether the answer is already on stdout, so that none may follow.
     answered: bool,
 }
 
 impl Failure {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), next_step: None, nothing_there: false, answered: false }
+        Self {
+            code,
+            message: message.into(),
+            next_step: None,
+            nothing_there: false,
+            is_about_data: false,
+            answered: false,
+        }
     }
 
     /// A failure that has already been reported.
@@ -54,8 +63,9 @@ impl Failure {
     }
 
     pub(crate) fn no_sessions() -> Self {
-        let failure = Self::new(ErrorCode::SessionNotFound, "this project has no sessions yet")
-            .with_next_step("they begin with the first hook event; --project names another project");
+        let message = "this project has no sessions yet: they begin with the first hook event";
+        let failure = Self::new(ErrorCode::SessionNotFound, message)
+            .with_next_step("`context-graph init` registers the hooks");
         Self { nothing_there: true, ..failure }
     }
 
@@ -67,6 +77,12 @@ impl Failure {
     #[must_use]
     pub(crate) fn of_what_was_named(self) -> Self {
         Self { nothing_there: false, ..self }
+    }
+
+    /// The same, for a command that writes data to stdout: where there is none, nothing is written there.
+    #[must_use]
+    pub(crate) fn of_data(self) -> Self {
+        Self { is_about_data: true, ..self }
     }
 
     /// Whether there is nothing to show. For a list, that is a valid answer.
@@ -96,7 +112,11 @@ impl Failure {
     /// Prints it and returns the exit status.
     pub(crate) fn report(&self, as_json: bool) -> ExitStatus {
         if self.nothing_there && !as_json {
-            terminal::print(format!("{NONE_YET}\n").as_bytes());
+            if self.is_about_data {
+                terminal::complain(NONE_YET);
+            } else {
+                terminal::print(format!("{NONE_YET}\n").as_bytes());
+            }
             return ExitStatus::Success;
         }
         if !self.message.is_empty() {

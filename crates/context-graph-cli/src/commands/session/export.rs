@@ -34,9 +34,17 @@ pub(crate) struct ExportArgs {
     force: bool,
 }
 
-pub(super) fn run(args: &ExportArgs, environment: &Environment) -> CommandResult {
+fn wanted(args: &ExportArgs, environment: &Environment) -> Result<(Shelf, String), Failure> {
     let shelf = Shelf::open(&args.place, environment)?;
     let id = shelf.find(args.session_id.as_deref())?;
+    Ok((shelf, id))
+}
+
+pub(super) fn run(args: &ExportArgs, environment: &Environment) -> CommandResult {
+    let (shelf, id) = wanted(args, environment).map_err(|failure| {
+        let is_named = args.session_id.is_some() || args.output.is_some();
+        if is_named { failure.of_what_was_named() } else { failure.of_data() }
+    })?;
     let session = shelf.view(&id)?.session;
     let records = shelf.sessions.records(shelf.store.as_ref(), &id)?;
     let count = records.len();

@@ -33,7 +33,7 @@ pub(super) fn run(args: &LoadArgs, environment: &Environment) -> CommandResult {
         }
         wanted => {
             let shelf = Shelf::open(&args.place, environment).map_err(Failure::of_what_was_named)?;
-            let id = shelf.find(wanted.as_deref())?;
+            let id = shelf.find(wanted.as_deref()).map_err(Failure::of_what_was_named)?;
             shelf.view(&id)?.session.snapshot
         }
     };
