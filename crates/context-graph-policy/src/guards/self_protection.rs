@@ -15,7 +15,7 @@ static TRUST: Rule = Rule::deny("self-protection/trust", Severity::Critical);
 static SETTINGS: Rule = Rule::ask("self-protection/client-settings", Severity::Critical);
 static SWITCH: Rule = Rule::ask("self-protection/switch-off", Severity::Critical);
 static PROCESS: Rule = Rule::deny("self-protection/process", Severity::Critical);
-static VERB: Rule = Rule::deny("self-protection/verb", Severity::Critical);
+pub(super) static VERB: Rule = Rule::deny("self-protection/verb", Severity::Critical);
 
 pub(super) static GUARD: Guard = Guard {
     id: "self-protection",
