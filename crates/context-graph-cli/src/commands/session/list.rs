@@ -75,7 +75,13 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> CommandResult {
         print(&sessions, args.scope.all_projects)?;
     }
     if has_more {
-        let shown = format!("the newest {}, --limit 0 for all", args.limit);
+        let mut count = 0;
+        for shelf in shelves.iter() {
+            let query = SessionQuery { since_ms, until_ms, project: shelf.only.clone(), limit: None };
+            count += shelf.sessions.list(shelf.store.as_ref(), &query)?.len();
+        }
+        let [shown, count] = [args.limit, count].map(|number| summary::thousands(number as u64));
+        let shown = format!("{shown} of {count}, --limit 0 for all");
         table::print_lines([String::new(), shown])?;
     }
     told(damaged)
