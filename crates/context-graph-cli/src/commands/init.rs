@@ -171,10 +171,13 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> CommandResult
     let find = changes::in_settings(&root);
     if !proceed(&args.place, &file, &find, before.as_deref(), &edited, &heading, &[])? {
         if args.place.dry_run && edited.text != before {
-            let path = file.path().display();
+            // The summary is far above by now.
+            let changes = changes::lines(&find, before.as_deref(), &edited);
+            let changes: Vec<&str> = changes.iter().map(|line| line.trim_start()).collect();
+            let (path, changes) = (file.path().display(), changes.join(", "));
             return done(
                 &args.place,
-                &format!("nothing was changed; without --dry-run this is written to {path}"),
+                &format!("nothing was changed; without --dry-run this is written to {path}: {changes}"),
             );
         }
         return Ok(());

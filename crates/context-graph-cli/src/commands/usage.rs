@@ -10,7 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::failure::Failure;
 use super::{Cli, asks_for_json, hooks};
-use crate::suggest::nearest;
+use crate::suggest::{nearest, slip_of};
 use crate::{ExitStatus, terminal};
 
 /// Help and version are answers; the rest are errors. They exit with 1, because the client takes 2 for a
@@ -67,14 +67,14 @@ fn message(error: &clap::Error, verb: &str) -> String {
         ErrorKind::InvalidSubcommand => {
             let wrong = told(ContextKind::InvalidSubcommand).unwrap_or_default();
             if verb.is_empty() {
-                format!("there is no verb `{wrong}`")
+                format!("there is no command `{wrong}`")
             } else {
-                format!("`{verb}` has no verb `{wrong}`")
+                format!("`{verb}` has no command `{wrong}`")
             }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => match verb {
-            "" => "a verb is missing".to_owned(),
-            verb => format!("`{verb}` needs a verb"),
+            "" => "a command is missing".to_owned(),
+            verb => format!("`{verb}` needs a command"),
         },
         ErrorKind::UnknownArgument if argument().starts_with('-') => {
             let of = if verb.is_empty() { String::new() } else { format!("`{verb}` has ") };
@@ -123,9 +123,11 @@ fn why(error: &clap::Error) -> String {
 /// What to do next: what was probably meant, or where to look.
 fn next_step(error: &clap::Error, words: &[&str], verb: &str) -> String {
     let near = || {
-        let near = [ContextKind::SuggestedArg, ContextKind::SuggestedValue]
-            .into_iter()
-            .find_map(|kind| told(error, kind));
+        // The parser also suggests options that only share some letters.
+        let wrong = told(error, ContextKind::InvalidArg).unwrap_or_default();
+        let option = told(error, ContextKind::SuggestedArg)
+            .filter(|near| slip_of(&wrong, [near.as_str()]).is_some() || near.starts_with(&wrong));
+        let near = option.or_else(|| told(error, ContextKind::SuggestedValue));
         near.map(|near| format!("perhaps `{near}`?"))
     };
     if let Some(meant) = meant(words).or_else(near) {
@@ -167,6 +169,8 @@ fn meant(words: &[&str]) -> Option<String> {
         ["audit", "log", rest @ ..] if rest.contains(&"--failed") => "audit log --outcome failure".to_owned(),
         ["import", rest @ ..] if rest.contains(&"--dry-run") => "replay".to_owned(),
         ["version", ..] => "--version".to_owned(),
+        ["config", "get", rest @ ..] => format!("config show {}", rest.join(" ")),
+        ["remove", ..] => "uninstall".to_owned(),
         ["why" | "explain", id, ..] | ["policy", "explain" | "why", id, ..] if is_entry(id) => {
             format!("audit show {id}")
         }
