@@ -104,6 +104,43 @@ fn the_log_is_coloured_by_outcome_where_colours_are_welcome() {
 }
 
 #[test]
+fn the_columns_of_the_log_stay_under_each_other_on_a_narrow_terminal() {
+    let place = worked_in();
+    let run = on_terminal(&place, &["audit", "log"], 60, &[("NO_COLOR", "1")]);
+    let at = |words: &str| {
+        run.stdout.lines().find_map(|line| line.find(words)).unwrap_or_else(|| panic!("{run:?}"))
+    };
+    assert_eq!(at("rename the parser"), at("cargo test"), "{run:?}");
+}
+
+#[test]
+fn a_list_that_leaves_sessions_out_says_how_many_there_are() {
+    let place = worked_in();
+    assert!(!place.run(&["session", "list"]).stdout.contains(" of "), "all are shown");
+    for number in 0..3 {
+        let start = json!({"hook_event_name": "SessionStart", "session_id": format!("s{number}"), "transcript_path": "",
+            "cwd": place.project(), "source": "startup"});
+        place.send(&["hooks", "event"], start.to_string()).succeeded();
+    }
+    let some = place.run(&["session", "list", "--limit", "2"]).stdout;
+    assert_eq!(some.lines().last(), Some("2 of 4, --limit 0 for all"), "{some}");
+}
+
+#[test]
+fn a_table_in_ascii_is_as_wide_as_the_terminal_at_most() {
+    let place = Place::without_upkeep();
+    send(&place, "SessionStart", json!({"source": "startup"}));
+    send(
+        &place,
+        "UserPromptSubmit",
+        json!({"prompt": "修复 购物车 的 总价, und die Umlaute im Export prüfen"}),
+    );
+    let run = on_terminal(&place, &["session", "list"], 60, &[("LC_ALL", "C"), ("NO_COLOR", "1")]);
+    assert!(run.stdout.is_ascii() && run.stdout.contains("0198c1de"), "{run:?}");
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 60), "{run:?}");
+}
+
+#[test]
 fn the_log_says_how_much_it_leaves_out() {
     let place = worked_in();
     let some = place.run(&["audit", "log", "--limit", "2"]).stdout;
@@ -342,6 +379,11 @@ fn every_question_can_be_asked_of_all_projects() {
     let page = place.project().join("page.html");
     let report = place.run(&["audit", "report", "0298", "--all-projects", "--html", page.to_str().unwrap()]);
     assert!(report.code == 0 && report.stdout.contains("draw the map"), "{report:?}");
+    for args in [&["session", "export", "0298"][..], &["session", "load", "0298"]] {
+        assert_eq!(place.run(args).code, 1, "{args:?}");
+        let run = place.run(&[args, &["--all-projects"]].concat());
+        assert!(run.code == 0 && run.stdout.contains("0298"), "{args:?}: {run:?}");
+    }
 }
 
 #[test]

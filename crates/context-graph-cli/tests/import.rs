@@ -74,6 +74,11 @@ fn sessions_of_this_project_are_taken_in_once_and_marked() {
     assert_eq!((sessions.len(), &session["title"]), (1, &json!("rename the parser module")));
     assert_eq!((&session["end_reason"], &session["state"]), (&json!("imported"), &json!("ended")));
     assert_eq!(session["end_status"], "normal");
+    #[cfg(unix)]
+    {
+        let shown = place.on_terminal(&["session", "list"], 100).end().stdout;
+        assert!(shown.contains("imported"), "also where there is no room for how it ended: {shown}");
+    }
     let log = place.run(&["audit", "log", "--event", "SessionEnd"]).stdout;
     assert!(log.contains("imported") && !log.contains("error"), "{log}");
     let counted = ["calls", "calls_succeeded", "calls_failed", "calls_denied", "prompts", "turns"];
