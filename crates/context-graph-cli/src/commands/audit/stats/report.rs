@@ -143,8 +143,9 @@ fn counted(counts: &[(String, u64)]) -> impl Iterator<Item = Vec<String>> {
 
 fn outcomes(counts: &Counts) -> String {
     let told = Outcome::ALL.iter().filter(|outcome| counts.of(**outcome) > 0);
-    let told: Vec<String> =
-        told.map(|outcome| format!("{} {}", counts.of(*outcome), outcome.as_str())).collect();
+    let told: Vec<String> = told
+        .map(|outcome| format!("{} {}", summary::thousands(counts.of(*outcome)), outcome.as_str()))
+        .collect();
     told.join(", ")
 }
 
