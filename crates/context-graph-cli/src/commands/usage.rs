@@ -11,13 +11,14 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::failure::Failure;
 use super::{Cli, asks_for_json, hooks};
 use crate::suggest::{nearest, slip_of};
-use crate::{ExitStatus, terminal};
+use crate::{ExitStatus, help_text, terminal};
 
 /// Help and version are answers; the rest are errors. They exit with 1, because the client takes 2 for a
 /// denial.
 pub(super) fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatus {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        terminal::print(terminal::shown(&error.render().to_string()).as_bytes());
+        let text = help_text::fitted(&error.render().to_string(), terminal::width());
+        terminal::print(terminal::shown(&text).as_bytes());
         return ExitStatus::Success;
     }
     let words: Vec<&str> = args.iter().skip(1).filter_map(|arg| arg.to_str()).collect();
@@ -31,7 +32,8 @@ pub(super) fn report(error: &clap::Error, args: &[OsString], started: Instant) -
     }
     let as_json = asks_for_json(args);
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !as_json {
-        terminal::note(&format!("{}\n", error.render().to_string().trim_end()));
+        let text = help_text::fitted(&error.render().to_string(), terminal::width());
+        terminal::note(&format!("{}\n", text.trim_end()));
         return Failure::usage(message).with_next_step("one of those above").report(false);
     }
     Failure::usage(message).with_next_step(next_step(error, &words, &verb)).report(as_json)
