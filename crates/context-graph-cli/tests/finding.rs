@@ -175,7 +175,7 @@ fn what_is_longer_than_the_screen_goes_through_the_pager() {
     let run = on_terminal(&place, &["audit", "log"], 120, &env);
     assert!(run.stdout.lines().all(|line| line.starts_with("paged: ")), "{run:?}");
     assert!(!on_terminal(&place, &["audit", "log", "--limit", "5"], 120, &env).stdout.contains("paged"));
-    for long in [&["audit", "stats", "--top", "60"][..], &["session", "show"]] {
+    for long in [&["audit", "stats", "--top", "60"][..], &["session", "show"], &["audit", "trace"]] {
         let run = on_terminal(&place, long, 120, &env);
         assert!(run.stdout.lines().all(|line| line.starts_with("paged: ")), "{long:?}: {run:?}");
     }

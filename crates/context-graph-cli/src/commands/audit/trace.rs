@@ -56,5 +56,5 @@ pub(super) fn run(args: &TraceArgs, environment: &Environment) -> CommandResult 
     lines.extend(entries.first().map(|entry| format!("from {}", time::local(entry.at_ms()))));
     lines.push(String::new());
     lines.extend(draw::draw(&entries, width));
-    table::print_lines(lines)
+    table::page(&table::lines(lines))
 }
