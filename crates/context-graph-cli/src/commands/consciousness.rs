@@ -130,6 +130,7 @@ fn explain(args: &WhichArgs, environment: &Environment) -> CommandResult {
     if args.scope.place.json {
         let mut object = explain::to_json(&session);
         object["session_id"] = json!(session.snapshot.session_id);
+        object["title"] = json!(session.title());
         return table::print_json(&object);
     }
     table::print_lines(explain::lines(&session))
@@ -156,6 +157,7 @@ fn inject(args: &WhichArgs, environment: &Environment) -> CommandResult {
 fn measures(session: &Session) -> serde_json::Value {
     json!({
         "session_id": session.snapshot.session_id,
+        "title": session.title(),
         "state": session.state.lifecycle,
         "consciousness_state": ConsciousnessState::from_snapshot(&session.snapshot),
         "ic_classification": session.classification(),
