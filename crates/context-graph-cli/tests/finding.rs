@@ -204,6 +204,10 @@ fn a_guess_that_misses_gets_a_hint() {
         (&["session", "rm", "abc"], "`context-graph session forget abc`"),
         (&["config", "get", "inject.enabled"], "`context-graph config show inject.enabled`"),
         (&["remove"], "`context-graph uninstall`"),
+        (&["help", "audt"], "`context-graph help audit`"),
+        (&["help", "audit", "lgo"], "`context-graph help audit log`"),
+        (&["audit", "log", "--limit", "all"], "`context-graph audit log --all`"),
+        (&["policy", "test", "/nowhere"], "cannot read /nowhere: No such file or directory (name a file"),
         (&["audit", "export", "--limit", "1"], "`context-graph audit export --help`"),
     ] {
         let run = place.run(args);

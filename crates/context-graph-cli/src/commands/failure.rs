@@ -40,7 +40,7 @@ impl Failure {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
-            message: message.into(),
+            message: in_words(message.into()),
             next_step: None,
             nothing_there: false,
             is_about_data: false,
@@ -132,6 +132,18 @@ impl Failure {
     }
 }
 
+/// A message without the number that the system's errors have: its name says the same.
+fn in_words(message: String) -> String {
+    const NUMBER: &str = " (os error ";
+    let Some((before, after)) = message.split_once(NUMBER) else { return message };
+    match after.split_once(')') {
+        Some((number, rest)) if number.bytes().all(|digit| digit.is_ascii_digit()) => {
+            format!("{before}{}", in_words(rest.to_owned()))
+        }
+        _ => message,
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
@@ -155,5 +167,20 @@ impl From<StorageError> for Failure {
             _ => ErrorCode::Storage,
         };
         Self::new(code, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_system_errors_are_left_out() {
+        let told = |message: &str| in_words(message.to_owned());
+        assert_eq!(told("cannot read x: No such file (os error 2)"), "cannot read x: No such file");
+        assert_eq!(told("a (os error 2), b (os error 13) c"), "a, b c");
+        for kept in ["nothing", "x (os error", "x (os error two)"] {
+            assert_eq!(told(kept), kept);
+        }
     }
 }

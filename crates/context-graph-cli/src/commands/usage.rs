@@ -169,6 +169,11 @@ fn meant(words: &[&str]) -> Option<String> {
             "audit log --outcome denied".to_owned()
         }
         ["audit", "log", rest @ ..] if rest.contains(&"--failed") => "audit log --outcome failure".to_owned(),
+        ["audit", "log", rest @ ..] if rest.windows(2).any(|pair| pair == ["--limit", "all"]) => {
+            "audit log --all".to_owned()
+        }
+        ["help", rest @ ..] => format!("help {}", slip(rest)?),
+        ["-v"] => "--version".to_owned(),
         ["import", rest @ ..] if rest.contains(&"--dry-run") => "replay".to_owned(),
         ["version", ..] => "--version".to_owned(),
         ["config", "get", rest @ ..] => format!("config show {}", rest.join(" ")),
