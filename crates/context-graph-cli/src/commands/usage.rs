@@ -173,9 +173,8 @@ fn meant(words: &[&str]) -> Option<String> {
             "audit log --all".to_owned()
         }
         ["help", rest @ ..] => format!("help {}", slip(rest)?),
-        ["-v"] => "--version".to_owned(),
         ["import", rest @ ..] if rest.contains(&"--dry-run") => "replay".to_owned(),
-        ["version", ..] => "--version".to_owned(),
+        ["-v"] | ["version", ..] => "--version".to_owned(),
         ["config", "get", rest @ ..] => format!("config show {}", rest.join(" ")),
         ["remove", ..] => "uninstall".to_owned(),
         ["why" | "explain", id, ..] | ["policy", "explain" | "why", id, ..] if is_entry(id) => {
