@@ -18,6 +18,7 @@ use context_graph_storage::{Objections, StateFolder, StorageError, UserFolder};
 use crate::paths::System;
 
 pub(crate) use account::{home_of_the_account, is_settled};
+pub(crate) use terminal::Pager;
 
 /// What this process knows about its surroundings.
 #[derive(Debug, Clone, Default)]

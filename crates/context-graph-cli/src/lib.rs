@@ -19,6 +19,7 @@ mod explain;
 
 mod heads;
 mod heap;
+mod help_text;
 mod installed;
 mod interrupt;
 mod paths;

@@ -19,6 +19,10 @@ use crate::{Environment, crash, heap, process};
 
 pub(crate) use context_graph_policy::rules::{FILE, POLICIES};
 
+/// The way out where agents are kept from a command of ours: no exception, which would let them run it.
+pub(crate) const TYPE_IT_YOURSELF: &str =
+    "agents cannot run this; if you want it, type the command in a terminal yourself";
+
 /// This process, for the policy crate.
 struct Process;
 

@@ -8,6 +8,7 @@ use context_graph_storage::safe_open::random_name;
 use context_graph_storage::{StateFolder, UserFolder};
 
 use crate::interrupt::RemovedOnInterrupt;
+use crate::upkeep;
 
 /// A new, empty folder that nobody else can enter. Dropping it removes it with everything in it.
 #[derive(Debug)]
@@ -32,6 +33,14 @@ impl<'u> Scratch<'u> {
     /// Dropping it also removes what the user's own folder knows of it.
     pub(crate) fn be_forgotten_by(&mut self, user: &'u UserFolder) {
         self.user = Some(user);
+    }
+
+    /// A session that ends here starts no upkeep: it would go on after the folder was removed, and make it again.
+    pub(crate) fn without_upkeep(self) -> io::Result<Self> {
+        let state = self.path.join(STATE_FOLDER);
+        create(&state)?;
+        upkeep::note(&state);
+        Ok(self)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -69,6 +78,14 @@ fn create(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn upkeep_is_not_due_where_it_is_not_wanted() {
+        let usual = Scratch::new("test").unwrap();
+        assert!(upkeep::is_due(&usual.path().join(STATE_FOLDER)));
+        let without = Scratch::new("test").and_then(Scratch::without_upkeep).unwrap();
+        assert!(!upkeep::is_due(&without.path().join(STATE_FOLDER)));
+    }
 
     #[test]
     fn two_are_different_and_each_is_gone_afterwards() {

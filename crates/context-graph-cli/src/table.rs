@@ -8,6 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
+use crate::environment::Pager;
 use crate::visible_json::visible;
 use crate::{Environment, terminal};
 
@@ -26,7 +27,25 @@ pub(crate) fn print_dropping(
     hidden: &str,
     rows: impl IntoIterator<Item = Vec<String>>,
 ) -> CommandResult {
-    let plain = |row: Vec<String>| row.iter().map(|cell| terminal::plain(cell, false)).collect();
+    page(&drawn_dropping(heading, droppable, hidden, rows))
+}
+
+/// A table as text, for output with more than one.
+pub(crate) fn drawn(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let droppable: Vec<&str> = heading.iter().skip(1).rev().copied().collect();
+    drawn_dropping(heading, &droppable, "", rows)
+}
+
+/// The same, with the order in which columns are dropped.
+pub(crate) fn drawn_dropping(
+    heading: &[&str],
+    droppable: &[&str],
+    hidden: &str,
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> String {
+    // Measured as the terminal shows it: in ASCII a letter can take eight columns.
+    let shown = |cell: &String| terminal::shown(&terminal::plain(cell, false)).into_owned();
+    let plain = |row: Vec<String>| row.iter().map(shown).collect();
     let rows: Vec<Vec<String>> = rows.into_iter().map(plain).collect();
     let width = terminal::width();
     let mut columns: Vec<usize> = (0..heading.len()).filter(|column| heading[*column] != hidden).collect();
@@ -36,17 +55,19 @@ pub(crate) fn print_dropping(
         if !lines.iter().any(|line| width.is_some_and(|width| line.width() > width)) {
             break;
         }
+        let before = columns.len();
         columns.retain(|column| heading[*column] != *gone);
-        dropped.push(*gone);
+        dropped.extend((columns.len() < before).then_some(*gone));
         lines = fitted(heading, &columns, &rows, width);
     }
     dropped.retain(|name| !name.is_empty());
     if !dropped.is_empty() && !rows.is_empty() {
         dropped.reverse();
         let more = format!("(not shown: {}; a wider terminal or --json has it)", dropped.join(", "));
-        lines.push(terminal::fit(&more, width));
+        lines = lines.iter().map(|line| terminal::fit(line, width)).collect();
+        lines.extend(terminal::wrapped(&more, width).lines().map(str::to_owned));
     }
-    page(&lines.iter().map(|line| terminal::fit(line, width) + "\n").collect::<String>())
+    lines.iter().map(|line| terminal::fit(line, width) + "\n").collect()
 }
 
 /// A shortened cell keeps at least this many columns.
@@ -55,7 +76,7 @@ const SHORTEST: usize = 24;
 /// The lines of a table. If they are too wide, the widest column except the first is shortened, if that
 /// helps.
 fn fitted(heading: &[&str], columns: &[usize], rows: &[Vec<String>], width: Option<usize>) -> Vec<String> {
-    let lines = drawn(heading, columns, rows);
+    let lines = laid_out(heading, columns, rows);
     let widest = lines.iter().map(|line| line.width()).max().unwrap_or(0);
     let Some(over) = width.and_then(|width| widest.checked_sub(width)).filter(|over| *over > 0) else {
         return lines;
@@ -77,10 +98,10 @@ fn fitted(heading: &[&str], columns: &[usize], rows: &[Vec<String>], width: Opti
         }
         row
     };
-    drawn(heading, columns, &rows.iter().map(shorten).collect::<Vec<_>>())
+    laid_out(heading, columns, &rows.iter().map(shorten).collect::<Vec<_>>())
 }
 
-fn drawn(heading: &[&str], columns: &[usize], rows: &[Vec<String>]) -> Vec<String> {
+fn laid_out(heading: &[&str], columns: &[usize], rows: &[Vec<String>]) -> Vec<String> {
     let mut table = comfy_table::Table::new();
     table.load_preset(comfy_table::presets::NOTHING);
     table.set_header(columns.iter().map(|column| heading[*column]));
@@ -91,13 +112,29 @@ fn drawn(heading: &[&str], columns: &[usize], rows: &[Vec<String>]) -> Vec<Strin
 }
 
 /// Lines, each made safe for a terminal.
-pub(crate) fn print_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> CommandResult {
+pub(crate) fn print_lines<T: AsRef<str>>(them: impl IntoIterator<Item = T>) -> CommandResult {
+    print_text(&lines(them))
+}
+
+/// The same as text.
+pub(crate) fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> String {
     let (mut text, width) = (String::new(), terminal::width());
     for line in lines {
         text.push_str(&terminal::wrapped(&terminal::plain(line.as_ref(), false), width));
         text.push('\n');
     }
-    print_text(&text)
+    text
+}
+
+/// The same for prose, where indented lines are broken between words as well; with a pager if they are longer than the
+/// screen.
+pub(crate) fn page_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> CommandResult {
+    let (mut text, width) = (String::new(), terminal::width());
+    for line in lines {
+        text.push_str(&terminal::folded(&terminal::plain(line.as_ref(), false), width));
+        text.push('\n');
+    }
+    page(&text)
 }
 
 /// Prints our own text as it is. Foreign parts must already be safe for a terminal.
@@ -107,7 +144,16 @@ pub(crate) fn print_text(text: &str) -> CommandResult {
 
 /// Prints our own text, with a pager if it is longer than the screen.
 pub(crate) fn page(text: &str) -> CommandResult {
-    if terminal::is_longer_than_the_screen(text) && through_pager(text, false) {
+    page_with(text, Pager::AtBeginning)
+}
+
+/// The same for a list whose newest lines are at its end: that is where the reader begins.
+pub(crate) fn page_from_end(text: &str) -> CommandResult {
+    page_with(text, Pager::AtEnd)
+}
+
+fn page_with(text: &str, pager: Pager) -> CommandResult {
+    if terminal::is_longer_than_the_screen(text) && through_pager(text, pager) {
         return Ok(());
     }
     print_text(text)
@@ -115,7 +161,7 @@ pub(crate) fn page(text: &str) -> CommandResult {
 
 /// Shows our own text in a pager until the reader leaves.
 pub(crate) fn read_at_leisure(text: &str) -> CommandResult {
-    if through_pager(text, true) {
+    if through_pager(text, Pager::Stays) {
         return Ok(());
     }
     print_text(text)?;
@@ -123,8 +169,8 @@ pub(crate) fn read_at_leisure(text: &str) -> CommandResult {
     Ok(())
 }
 
-fn through_pager(text: &str, stays: bool) -> bool {
-    let Some(mut pager) = Environment::pager(stays) else { return false };
+fn through_pager(text: &str, pager: Pager) -> bool {
+    let Some(mut pager) = Environment::pager(pager) else { return false };
     let Ok(mut child) = pager.stdin(Stdio::piped()).spawn() else { return false };
     // A reader may leave before the end; that is no error.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(terminal::shown(text).as_bytes()));

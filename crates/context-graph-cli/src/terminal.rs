@@ -183,6 +183,21 @@ pub(crate) fn wrapped(line: &str, width: Option<usize>) -> String {
     text
 }
 
+/// The same for a line of prose that may be indented: what does not fit goes on below, a little further in.
+pub(crate) fn folded(line: &str, width: Option<usize>) -> String {
+    let text = line.trim_start_matches(' ');
+    let indent = line.len() - text.len();
+    let Some(room) = width.and_then(|width| width.checked_sub(indent)).filter(|room| *room > FOLDABLE) else {
+        return line.to_owned();
+    };
+    let broken = wrapped(text, Some(room));
+    let lines: Vec<String> = broken.lines().map(|line| format!("{:indent$}{line}", "")).collect();
+    if text.is_empty() { line.to_owned() } else { lines.join("\n") }
+}
+
+/// Where less room than this is left, breaking lines makes them worse.
+const FOLDABLE: usize = 20;
+
 /// The words of a line; what stands between backquotes is one.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let (are_pairs, mut is_quoted) = (line.matches('`').count().is_multiple_of(2), false);
@@ -269,6 +284,15 @@ mod tests {
         assert_eq!(wrapped(line, Some(12)), "one two\n  `three four`\n  five");
         assert_eq!(wrapped("a lone ` mark here", Some(8)), "a lone `\n  mark\n  here");
         assert_eq!(wrapped("  an example that is long", Some(8)), "  an example that is long");
+    }
+
+    #[test]
+    fn prose_that_is_indented_breaks_between_words_and_stays_indented() {
+        assert_eq!(folded("  one two three four five six", Some(24)), "  one two three four\n    five six");
+        assert_eq!(folded("one two three four five six", Some(24)), "one two three four five\n  six");
+        assert_eq!(folded("  short", Some(24)), "  short");
+        assert_eq!(folded("    ", Some(24)), "    ");
+        assert_eq!(folded("  one two three four five six", None), "  one two three four five six");
     }
 
     #[test]

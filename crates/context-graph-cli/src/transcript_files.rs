@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
+use crate::paths::transcript_folder_name;
 use crate::{Environment, terminal};
 
 /// Where clients keep their transcripts: the places that exist here, or Claude Code's if none does.
@@ -30,6 +31,15 @@ pub(crate) fn usual_places(environment: &Environment) -> Vec<PathBuf> {
     places.append(&mut chats);
     places.retain(|place| place.is_dir());
     if places.is_empty() { vec![claude] } else { places }
+}
+
+/// The transcripts that Claude Code keeps of a project's sessions.
+pub(crate) fn of_project(root: &Path, environment: &Environment) -> Vec<PathBuf> {
+    let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+    let name = transcript_folder_name(&root.to_string_lossy());
+    let files = std::fs::read_dir(environment.client_folder().join("projects").join(name));
+    let files = files.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    files.filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect()
 }
 
 /// The paths that a user named, or else the usual places, which are printed on stderr.

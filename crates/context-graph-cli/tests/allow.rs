@@ -64,6 +64,22 @@ fn the_command_that_a_refusal_names_allows_exactly_what_was_refused() {
 }
 
 #[test]
+fn a_command_of_ours_is_for_the_user_to_type_and_no_exception_is_offered() {
+    let place = Place::new();
+    let command = "context-graph policy allow destructive-git/force-push --yes";
+    let refused = ask(&place, "t1", "Bash", json!({"command": command}));
+    assert_eq!(refused["permissionDecision"], "deny");
+    let told = refused["told"].as_str().unwrap();
+    assert!(told.contains("type the command in a terminal yourself"), "{told}");
+    assert!(!told.contains("policy allow"), "{told}");
+    for args in [&["policy", "explain", "--command", command][..], &["audit", "show", "t1"]] {
+        let run = place.run(args);
+        assert!(run.stdout.contains("type the command in a terminal yourself"), "{args:?}: {run:?}");
+        assert!(!run.stdout.contains("to allow it"), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
 fn what_is_allowed_already_is_not_offered_again() {
     let place = Place::new();
     ask(&place, "t1", "Bash", json!({"command": "git push --force origin main"}));

@@ -319,7 +319,9 @@ fn slips_on_the_command_line_are_named() {
     for (args, said) in [
         (&["--event", "userpromptsubmit"][..], "perhaps `UserPromptSubmit`?"),
         (&["--verdict", "denied"], "no verdict is called `denied`"),
-        (&["--outcome", "ok"], "it is one of success, failure"),
+        (&["--outcome", "ok"], "perhaps `success`? It is one of success, failure"),
+        (&["--outcome", "error"], "perhaps `failure`?"),
+        (&["--outcome", "blue"], "it is one of success, failure"),
         (&["--since", "soon"], "`soon` is not a time"),
         (&["--session", "nobody"], "no session `nobody`"),
     ] {

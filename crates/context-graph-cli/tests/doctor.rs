@@ -213,6 +213,20 @@ fn a_shared_installation_is_tried_and_healthy() {
 }
 
 #[test]
+fn shared_settings_need_the_program_on_the_path_and_writing_them_again_is_no_fix() {
+    let patient = Patient::new();
+    assert_eq!(patient.run(&["uninstall", "--yes"]).code, 0);
+    assert_eq!(patient.run(&["init", "--yes", "--shared"]).code, 0);
+    let diagnosis = patient.diagnosis();
+    let findings = diagnosis.findings();
+    let finding = findings.iter().find(|it| it["check"] == "binary").unwrap();
+    let fix = finding["fix"].as_str().unwrap();
+    let folder = Path::new(BINARY).canonicalize().unwrap();
+    assert!(fix.contains("PATH") && fix.contains(folder.parent().unwrap().to_str().unwrap()), "{fix}");
+    assert!(!fix.contains("init"), "{fix}");
+}
+
+#[test]
 fn a_portable_installation_is_as_healthy() {
     let patient = Patient::new();
     std::os::unix::fs::symlink(BINARY, patient.project().join("bin/context-graph")).unwrap();

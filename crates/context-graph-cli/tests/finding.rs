@@ -104,6 +104,43 @@ fn the_log_is_coloured_by_outcome_where_colours_are_welcome() {
 }
 
 #[test]
+fn the_columns_of_the_log_stay_under_each_other_on_a_narrow_terminal() {
+    let place = worked_in();
+    let run = on_terminal(&place, &["audit", "log"], 60, &[("NO_COLOR", "1")]);
+    let at = |words: &str| {
+        run.stdout.lines().find_map(|line| line.find(words)).unwrap_or_else(|| panic!("{run:?}"))
+    };
+    assert_eq!(at("rename the parser"), at("cargo test"), "{run:?}");
+}
+
+#[test]
+fn a_list_that_leaves_sessions_out_says_how_many_there_are() {
+    let place = worked_in();
+    assert!(!place.run(&["session", "list"]).stdout.contains(" of "), "all are shown");
+    for number in 0..3 {
+        let start = json!({"hook_event_name": "SessionStart", "session_id": format!("s{number}"), "transcript_path": "",
+            "cwd": place.project(), "source": "startup"});
+        place.send(&["hooks", "event"], start.to_string()).succeeded();
+    }
+    let some = place.run(&["session", "list", "--limit", "2"]).stdout;
+    assert_eq!(some.lines().last(), Some("2 of 4, --limit 0 for all"), "{some}");
+}
+
+#[test]
+fn a_table_in_ascii_is_as_wide_as_the_terminal_at_most() {
+    let place = Place::without_upkeep();
+    send(&place, "SessionStart", json!({"source": "startup"}));
+    send(
+        &place,
+        "UserPromptSubmit",
+        json!({"prompt": "修复 购物车 的 总价, und die Umlaute im Export prüfen"}),
+    );
+    let run = on_terminal(&place, &["session", "list"], 60, &[("LC_ALL", "C"), ("NO_COLOR", "1")]);
+    assert!(run.stdout.is_ascii() && run.stdout.contains("0198c1de"), "{run:?}");
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 60), "{run:?}");
+}
+
+#[test]
 fn the_log_says_how_much_it_leaves_out() {
     let place = worked_in();
     let some = place.run(&["audit", "log", "--limit", "2"]).stdout;
@@ -125,6 +162,12 @@ fn what_is_longer_than_the_screen_goes_through_the_pager() {
     for number in 0..60 {
         send(&place, "UserPromptSubmit", json!({"prompt": format!("request {number}")}));
     }
+    for number in 0..12 {
+        let mut call = json!({"tool_name": "Read", "tool_input": {"file_path": "x"}, "tool_use_id": format!("r{number}")});
+        send(&place, "PreToolUse", call.clone());
+        call["tool_response"] = json!({});
+        send(&place, "PostToolUse", call);
+    }
     let pager = place.project().join("my-pager");
     std::fs::write(&pager, "#!/bin/sh\nsed 's/^/paged: /'\n").unwrap();
     std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -132,6 +175,17 @@ fn what_is_longer_than_the_screen_goes_through_the_pager() {
     let run = on_terminal(&place, &["audit", "log"], 120, &env);
     assert!(run.stdout.lines().all(|line| line.starts_with("paged: ")), "{run:?}");
     assert!(!on_terminal(&place, &["audit", "log", "--limit", "5"], 120, &env).stdout.contains("paged"));
+    for long in [&["audit", "stats", "--top", "60"][..], &["session", "show"], &["audit", "trace"]] {
+        let run = on_terminal(&place, long, 120, &env);
+        assert!(run.stdout.lines().all(|line| line.starts_with("paged: ")), "{long:?}: {run:?}");
+    }
+    // The newest entry is the last one, and that is where `less` begins.
+    let less = place.project().join("less");
+    std::fs::write(&less, "#!/bin/sh\ncat >/dev/null\necho \"$@\"\n").unwrap();
+    std::fs::set_permissions(&less, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let env = [("PAGER", less.to_str().unwrap()), ("PATH", "/usr/bin:/bin")];
+    assert_eq!(on_terminal(&place, &["audit", "log"], 120, &env).stdout.trim(), "-FRX +G");
+    assert_eq!(on_terminal(&place, &["session", "show"], 120, &env).stdout.trim(), "-FRX");
     let none = [("PAGER", "cat")];
     assert_eq!(on_terminal(&place, &["audit", "log"], 120, &none).stdout.lines().count(), 50 + 4);
 }
@@ -148,6 +202,13 @@ fn a_guess_that_misses_gets_a_hint() {
         (&["log"], "`context-graph audit log`"),
         (&["sessions"], "`context-graph session list`"),
         (&["session", "rm", "abc"], "`context-graph session forget abc`"),
+        (&["config", "get", "inject.enabled"], "`context-graph config show inject.enabled`"),
+        (&["remove"], "`context-graph uninstall`"),
+        (&["help", "audt"], "`context-graph help audit`"),
+        (&["help", "audit", "lgo"], "`context-graph help audit log`"),
+        (&["audit", "log", "--limit", "all"], "`context-graph audit log --all`"),
+        (&["policy", "test", "/nowhere"], "cannot read /nowhere: No such file or directory (name a file"),
+        (&["audit", "export", "--limit", "1"], "`context-graph audit export --help`"),
     ] {
         let run = place.run(args);
         assert!(run.code == 1 && run.stderr.contains(hint), "{args:?}: {run:?}");
@@ -161,13 +222,10 @@ fn without_sessions_every_question_has_the_same_answer() {
         &["session", "list"][..],
         &["session", "show"],
         &["session", "status"],
-        &["session", "export"],
         &["audit", "log"],
         &["audit", "stats"],
         &["audit", "trace"],
         &["audit", "verify"],
-        &["audit", "export", "--format", "jsonl"],
-        &["audit", "sql", "SELECT 1"],
         &["consciousness", "explain"],
     ];
     let first = place.run(questions[0]);
@@ -176,10 +234,63 @@ fn without_sessions_every_question_has_the_same_answer() {
         let run = place.run(args);
         assert_eq!((run.code, &run.stdout, run.stderr.as_str()), (0, &first.stdout, ""), "{args:?}");
     }
-    for args in [&["session", "show", "nobody"][..], &["audit", "show", "nothing"]] {
+    let told = format!("context-graph: {}", first.stdout);
+    // Where stdout is for data, a sentence in it would be taken for some.
+    for args in [
+        &["session", "export"][..],
+        &["audit", "export", "--format", "jsonl"],
+        &["audit", "sql", "--format", "csv", "SELECT 1"],
+        &["consciousness", "inject"],
+    ] {
         let run = place.run(args);
-        assert!(run.code == 1 && run.stderr.contains("no sessions yet"), "{args:?}: {run:?}");
+        assert_eq!((run.code, run.stdout.as_str(), &run.stderr), (0, "", &told), "{args:?}");
     }
+    // Who named a session or a file does not get it.
+    for args in [
+        &["session", "show", "nobody"][..],
+        &["session", "export", "nobody"],
+        &["session", "export", "--output", "x.jsonl"],
+        &["session", "load"],
+        &["audit", "show", "nothing"],
+        &["audit", "export", "--output", "x.jsonl"],
+        &["audit", "report", "--html", "x.html"],
+    ] {
+        let run = place.run(args);
+        assert_eq!((run.code, run.stdout.as_str(), &run.stderr), (1, "", &told), "{args:?}");
+    }
+}
+
+#[test]
+fn every_session_that_a_short_id_may_mean_is_named() {
+    let place = Place::without_upkeep();
+    for number in 0..3 {
+        let event = json!({"hook_event_name": "SessionStart", "session_id": format!("ab{number}"), "transcript_path": "",
+            "cwd": place.project(), "source": "startup"});
+        place.send(&["hooks", "event"], event.to_string()).succeeded();
+        let end = json!({"hook_event_name": "SessionEnd", "session_id": format!("ab{number}"), "transcript_path": "",
+            "cwd": place.project(), "reason": "other"});
+        place.send(&["hooks", "event"], end.to_string()).succeeded();
+    }
+    let run = place.run(&["session", "show", "ab"]);
+    assert!(run.code == 1 && run.stderr.contains("ab0, ab1, ab2)"), "{run:?}");
+}
+
+#[test]
+fn a_tool_or_a_rule_that_nothing_has_gets_a_suggestion() {
+    let place = worked_in();
+    for (args, told) in [
+        (&["--tool", "Bsh"][..], "no matching entries (perhaps `Bash`?)\n"),
+        (&["--rule", "destructive-files/hme"], "no matching entries (perhaps `destructive-files/home`?)\n"),
+        (&["--rule", "force-psh"], "no matching entries (perhaps `force-push`?)\n"),
+        // It exists, and there is none of it.
+        (&["--rule", "force-push"], "no matching entries\n"),
+        (&["--tool", "Bash", "--outcome", "interrupted"], "no matching entries\n"),
+    ] {
+        let run = place.run(&[&["audit", "log"], args].concat());
+        assert_eq!((run.code, run.stdout.as_str()), (0, told), "{args:?}: {run:?}");
+    }
+    let session = place.run(&["audit", "show", "0198"]);
+    assert!(session.stderr.contains("it is a session: `context-graph session show 0198`"), "{session:?}");
 }
 
 #[test]
@@ -272,6 +383,11 @@ fn every_question_can_be_asked_of_all_projects() {
     let page = place.project().join("page.html");
     let report = place.run(&["audit", "report", "0298", "--all-projects", "--html", page.to_str().unwrap()]);
     assert!(report.code == 0 && report.stdout.contains("draw the map"), "{report:?}");
+    for args in [&["session", "export", "0298"][..], &["session", "load", "0298"]] {
+        assert_eq!(place.run(args).code, 1, "{args:?}");
+        let run = place.run(&[args, &["--all-projects"]].concat());
+        assert!(run.code == 0 && run.stdout.contains("0298"), "{args:?}: {run:?}");
+    }
 }
 
 #[test]

@@ -25,9 +25,9 @@ fn sent(place: &Place, session: &str, name: &str, own: Value) -> Value {
 fn every_mistake_on_the_command_line_is_told_in_one_style() {
     let place = Place::new();
     for (words, wrong, next) in [
-        (&["audit", "lgo"][..], "`audit` has no verb `lgo`", "perhaps `context-graph audit log`?"),
-        (&["audit", "shwo"], "`audit` has no verb `shwo`", "perhaps `context-graph audit show`?"),
-        (&["frobnicate"], "there is no verb `frobnicate`", "`context-graph --help` lists them"),
+        (&["audit", "lgo"][..], "`audit` has no command `lgo`", "perhaps `context-graph audit log`?"),
+        (&["audit", "shwo"], "`audit` has no command `shwo`", "perhaps `context-graph audit show`?"),
+        (&["frobnicate"], "there is no command `frobnicate`", "`context-graph --help` lists them"),
         (&["session", "list", "--wide"], "`session list` has no option `--wide`", "--help"),
         (&["audit", "log", "--jsn"], "`audit log` has no option `--jsn`", "perhaps `--json`?"),
         (&["audit", "log", "--outcome", "deny"], "cannot be `deny`: perhaps `denied`?", "--help"),
@@ -46,7 +46,7 @@ fn every_mistake_on_the_command_line_is_told_in_one_style() {
         (&["config", "set"], "are missing", "`context-graph config show`"),
         (&["audit", "sql"], "`<QUERY>` is missing", "lists the views"),
         (&["init", "--shared", "--user"], "`--shared` and `--user` cannot be given together", "leave one"),
-        (&["policy"], "`policy` needs a verb", "one of those above"),
+        (&["policy"], "`policy` needs a command", "one of those above"),
     ] {
         let run = place.run(words);
         let told = run.stderr.lines().last().unwrap_or_default();

@@ -74,6 +74,11 @@ fn sessions_of_this_project_are_taken_in_once_and_marked() {
     assert_eq!((sessions.len(), &session["title"]), (1, &json!("rename the parser module")));
     assert_eq!((&session["end_reason"], &session["state"]), (&json!("imported"), &json!("ended")));
     assert_eq!(session["end_status"], "normal");
+    #[cfg(unix)]
+    {
+        let shown = place.on_terminal(&["session", "list"], 100).end().stdout;
+        assert!(shown.contains("imported"), "also where there is no room for how it ended: {shown}");
+    }
     let log = place.run(&["audit", "log", "--event", "SessionEnd"]).stdout;
     assert!(log.contains("imported") && !log.contains("error"), "{log}");
     let counted = ["calls", "calls_succeeded", "calls_failed", "calls_denied", "prompts", "turns"];
@@ -340,4 +345,27 @@ fn rollouts_of_codex_and_chats_of_gemini_are_taken_in_as_their_hooks_would_have_
     assert!(again.stdout.contains("3 sessions already there"), "{again:?}");
     let shown = place.run(&["replay", place.home().join(".codex/sessions").to_str().unwrap()]);
     assert!(shown.code == 0 && shown.stdout.contains("count the pears"), "{shown:?}");
+}
+
+#[test]
+fn an_installation_offers_the_past_sessions_of_its_project_once() {
+    let place = Place::without_upkeep();
+    let init = |place: &Place| place.run(&["init", "--yes"]).stdout;
+    assert!(!init(&place).contains("context-graph import"), "there are none");
+    let place = Place::without_upkeep();
+    transcript(&place, ONE, &place.project(), "rename the parser module");
+    let root = place.project().canonicalize().unwrap();
+    let name: String =
+        root.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let folder = place.home().join(".claude/projects").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("old.jsonl"), "").unwrap();
+    let told = init(&place);
+    assert!(
+        told.contains("1 past session of this project can be taken in: `context-graph import`"),
+        "{told}"
+    );
+    assert_eq!(place.run(&["import"]).code, 0);
+    assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
+    assert!(!init(&place).contains("context-graph import"), "they are in");
 }

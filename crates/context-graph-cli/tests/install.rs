@@ -267,9 +267,25 @@ fn generating_shows_the_change_and_asks_whoever_is_there() {
     assert!(run.code == 1 && run.stdout.contains("nothing was changed"), "{run:?}");
     assert!(!place.project().join(".claude").exists());
     let mut yes = place.on_terminal(&["hooks", "generate-config"], 120);
-    yes.expect("Write this?").press("y\n");
+    yes.expect("Write this? [y/N, d shows every line]").press("d\n");
+    yes.expect("+  \"hooks\": {").press("y\n");
     assert_eq!(yes.end().code, 0);
     assert!(read_shared(&place).contains("pre_tool_use.sh"));
+    let mut again = place.on_terminal(&["hooks", "generate-config", "--force"], 120);
+    again.expect("replace ").expect("settings.json stays as it is").expect("Write this? [y/N] ").press("n\n");
+    let run = again.end();
+    assert!(run.code == 1 && !run.stdout.contains("changes to"), "{run:?}");
+}
+
+#[test]
+fn scripts_that_are_left_behind_are_named() {
+    let place = Place::new();
+    assert_eq!(place.run(&["hooks", "generate-config"]).code, 0);
+    let run = place.run(&["uninstall", "--shared", "--yes"]);
+    assert!(run.code == 0 && run.stdout.contains("and 5 scripts in .claude/hooks"), "{run:?}");
+    let run = place.run(&["uninstall", "--shared", "--purge", "--yes"]);
+    assert!(run.code == 0 && !run.stdout.contains("scripts in"), "{run:?}");
+    assert!(!place.project().join(".claude/hooks").exists());
 }
 
 #[cfg(unix)]

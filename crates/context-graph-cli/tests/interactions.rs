@@ -305,6 +305,20 @@ fn wrong_flags() {
     told.check("wrong-flags");
 }
 
+#[test]
+fn help_fits_a_narrow_terminal() {
+    let place = Place::new();
+    let mut told = Told::new(&place);
+    for args in [&["--help"][..], &["audit", "log", "-h"], &["config", "show", "--help"]] {
+        told.run_on_terminal(args, 60, &[("NO_COLOR", "1")]);
+    }
+    let is_example = |line: &&str| line.starts_with("  context-graph ");
+    let wide: Vec<&str> =
+        told.text.lines().filter(|line| line.chars().count() > 60 && !is_example(line)).collect();
+    assert!(wide.is_empty(), "{wide:#?}");
+    told.check("terminal-60-help");
+}
+
 /// The commands that people use most.
 const LOOKED_AT: [&[&str]; 5] = [
     &["session", "list"],

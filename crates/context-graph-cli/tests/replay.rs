@@ -106,3 +106,16 @@ fn a_transcript_of_the_clients_is_played_and_drawn() {
     let missing = place.run(&["replay", "/nowhere"]);
     assert!(missing.code == 1 && missing.stderr.contains("/nowhere"), "{missing:?}");
 }
+
+#[test]
+fn sessions_are_told_in_the_order_of_their_beginnings() {
+    let place = Place::new();
+    let of = |session: &str, at_ms: i64| {
+        payload("UserPromptSubmit", &json!({"prompt": "x"}), at_ms)
+            .replace("\"s\"", &format!("\"{session}\""))
+    };
+    let input = [of("a-late", 9_000_000), of("b-early", 1_000_000)].join("\n");
+    let told = place.send(&["replay", "--events", "-"], input).stdout;
+    let at = |session: &str| told.find(session).unwrap_or_else(|| panic!("{told}"));
+    assert!(at("b-early") < at("a-late"), "{told}");
+}

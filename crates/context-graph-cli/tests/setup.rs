@@ -124,6 +124,28 @@ fn every_value_in_force_is_shown_with_where_it_comes_from() {
     assert!(text.contains("0.6") && text.contains("project file") && text.contains("user file"), "{text}");
 }
 
+#[cfg(unix)]
+#[test]
+fn every_setting_is_described_on_every_terminal_and_one_can_be_asked_about() {
+    let place = Place::new();
+    assert_eq!(place.run(&["config", "set", "inject.hint_below", "0.6"]).code, 0);
+    let describes = "The model is told of drift";
+    for columns in [60, 120, 200] {
+        let shown = place.on_terminal(&["config", "show", "inject"], columns).end().stdout;
+        assert!(shown.contains(describes) && shown.contains("default 0.5"), "{columns}: {shown}");
+        assert!(!shown.contains("retention."), "{columns}: {shown}");
+        let is_typed = |line: &&str| !line.contains("config.toml");
+        let widest = shown.lines().filter(is_typed).map(|line| line.chars().count()).max();
+        assert!(widest <= Some(columns.into()), "{columns}: {shown}");
+    }
+    let one = place.run(&["config", "show", "inject.enabled"]);
+    assert_eq!(one.stdout, "inject.enabled = true  (default)\n    Whether anything is added at all.\n");
+    let list = place.run(&["config", "show", "inject.enabled", "--json"]).stdout;
+    assert_eq!(serde_json::from_str::<Value>(&list).unwrap().as_array().map(Vec::len), Some(1));
+    let wrong = place.run(&["config", "show", "inject.enabld"]);
+    assert!(wrong.code == 1 && wrong.stderr.contains("perhaps `inject.enabled`?"), "{wrong:?}");
+}
+
 #[test]
 fn what_is_set_is_in_force_and_the_project_goes_before_the_user() {
     let place = Place::new();

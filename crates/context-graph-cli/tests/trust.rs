@@ -486,6 +486,21 @@ fn links_pipes_and_what_others_may_write_are_refused() {
 }
 
 #[test]
+fn a_file_that_cannot_be_used_is_named_before_it_is_trusted() {
+    for (name, text, problem) in [
+        ("policy.toml", "alow = [\"x\"]\n", "policy.toml cannot be used: line 1, column 1: `alow`"),
+        ("config.toml", "[inject]\nenabled = \"x\"\n", "config.toml cannot be used: line 2"),
+    ] {
+        let place = Place::new();
+        let folder = place.project().join(".context-graph");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(name), text).unwrap();
+        let run = place.run(&["trust", "--dry-run"]);
+        assert!(run.stdout.contains(problem), "{run:?}");
+    }
+}
+
+#[test]
 fn without_a_home_the_accounts_own_counts() {
     let place = cloned();
     let mut command = place.command(&["config", "path", "--json"]);

@@ -3,11 +3,11 @@
 
 use std::fmt::Display;
 
-/// A number with its noun, in the singular for 1.
+/// A number with its noun, in the singular for 1; thousands are separated by commas.
 pub fn counted(number: impl TryInto<u64>, one: &str, more: &str) -> String {
     match number.try_into() {
         Ok(1) => format!("1 {one}"),
-        Ok(number) => format!("{number} {more}"),
+        Ok(number) => format!("{} {more}", grouped(number, ',')),
         Err(_) => format!("countless {more}"),
     }
 }

@@ -130,6 +130,7 @@ fn explain(args: &WhichArgs, environment: &Environment) -> CommandResult {
     if args.scope.place.json {
         let mut object = explain::to_json(&session);
         object["session_id"] = json!(session.snapshot.session_id);
+        object["title"] = json!(session.title());
         return table::print_json(&object);
     }
     table::print_lines(explain::lines(&session))
@@ -137,7 +138,10 @@ fn explain(args: &WhichArgs, environment: &Environment) -> CommandResult {
 
 /// What the model would be told if its context were lost now.
 fn inject(args: &WhichArgs, environment: &Environment) -> CommandResult {
-    let (shelf, id) = args.scope.open(environment)?.find(args.session_id.as_deref())?;
+    let found = args.scope.open(environment).and_then(|shelves| shelves.find(args.session_id.as_deref()));
+    let (shelf, id) = found.map_err(|failure| {
+        if args.session_id.is_some() { failure.of_what_was_named() } else { failure.of_data() }
+    })?;
     let session = shelf.view(&id)?.session;
     let environment = environment.in_project(args.scope.place.project.as_deref());
     let config = Config::in_force(&ProjectFiles::of(&environment))
@@ -153,6 +157,7 @@ fn inject(args: &WhichArgs, environment: &Environment) -> CommandResult {
 fn measures(session: &Session) -> serde_json::Value {
     json!({
         "session_id": session.snapshot.session_id,
+        "title": session.title(),
         "state": session.state.lifecycle,
         "consciousness_state": ConsciousnessState::from_snapshot(&session.snapshot),
         "ic_classification": session.classification(),

@@ -30,13 +30,22 @@ pub(crate) struct Failure {
     message: String,
     next_step: Option<String>,
     nothing_there: bool,
+    /// Whether stdout is for data, where a sentence would be taken for some.
+    is_about_data: bool,
     /// Whether the answer is already on stdout, so that none may follow.
     answered: bool,
 }
 
 impl Failure {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), next_step: None, nothing_there: false, answered: false }
+        Self {
+            code,
+            message: in_words(message.into()),
+            next_step: None,
+            nothing_there: false,
+            is_about_data: false,
+            answered: false,
+        }
     }
 
     /// A failure that has already been reported.
@@ -54,8 +63,9 @@ impl Failure {
     }
 
     pub(crate) fn no_sessions() -> Self {
-        let failure = Self::new(ErrorCode::SessionNotFound, "this project has no sessions yet")
-            .with_next_step("they begin with the first hook event; --project names another project");
+        let message = "this project has no sessions yet: they begin with the first hook event";
+        let failure = Self::new(ErrorCode::SessionNotFound, message)
+            .with_next_step("`context-graph init` registers the hooks");
         Self { nothing_there: true, ..failure }
     }
 
@@ -67,6 +77,12 @@ impl Failure {
     #[must_use]
     pub(crate) fn of_what_was_named(self) -> Self {
         Self { nothing_there: false, ..self }
+    }
+
+    /// The same, for a command that writes data to stdout: where there is none, nothing is written there.
+    #[must_use]
+    pub(crate) fn of_data(self) -> Self {
+        Self { is_about_data: true, ..self }
     }
 
     /// Whether there is nothing to show. For a list, that is a valid answer.
@@ -96,7 +112,11 @@ impl Failure {
     /// Prints it and returns the exit status.
     pub(crate) fn report(&self, as_json: bool) -> ExitStatus {
         if self.nothing_there && !as_json {
-            terminal::print(format!("{NONE_YET}\n").as_bytes());
+            if self.is_about_data {
+                terminal::complain(NONE_YET);
+            } else {
+                terminal::print(format!("{NONE_YET}\n").as_bytes());
+            }
             return ExitStatus::Success;
         }
         if !self.message.is_empty() {
@@ -109,6 +129,18 @@ impl Failure {
             ErrorCode::Corruption => ExitStatus::DamageOrDenial,
             _ => ExitStatus::Error,
         }
+    }
+}
+
+/// A message without the number that the system's errors have: its name says the same.
+fn in_words(message: String) -> String {
+    const NUMBER: &str = " (os error ";
+    let Some((before, after)) = message.split_once(NUMBER) else { return message };
+    match after.split_once(')') {
+        Some((number, rest)) if number.bytes().all(|digit| digit.is_ascii_digit()) => {
+            format!("{before}{}", in_words(rest.to_owned()))
+        }
+        _ => message,
     }
 }
 
@@ -135,5 +167,20 @@ impl From<StorageError> for Failure {
             _ => ErrorCode::Storage,
         };
         Self::new(code, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_system_errors_are_left_out() {
+        let told = |message: &str| in_words(message.to_owned());
+        assert_eq!(told("cannot read x: No such file (os error 2)"), "cannot read x: No such file");
+        assert_eq!(told("a (os error 2), b (os error 13) c"), "a, b c");
+        for kept in ["nothing", "x (os error", "x (os error two)"] {
+            assert_eq!(told(kept), kept);
+        }
     }
 }

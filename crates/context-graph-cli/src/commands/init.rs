@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use clap::Args;
 use context_graph_settings::{AgentClient, Edited, Missing, PlanOptions, diff, install_where, missing_in};
+use context_graph_storage::store::DATABASE;
 use serde_json::json;
 
 use super::doctor;
@@ -20,8 +21,9 @@ use super::failure::{CommandResult, Failure};
 use crate::client::Client;
 use crate::process::{self, End};
 use crate::settings_file::{Scope, SettingsFile};
+use crate::summary::counted;
 use crate::trust::{self, ProjectFiles};
-use crate::{Environment, clock, table, terminal};
+use crate::{Environment, clock, table, terminal, transcript_files};
 pub(crate) use agents::AgentChoice;
 use changes::Finder;
 use heading::Heading;
@@ -171,10 +173,13 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> CommandResult
     let find = changes::in_settings(&root);
     if !proceed(&args.place, &file, &find, before.as_deref(), &edited, &heading, &[])? {
         if args.place.dry_run && edited.text != before {
-            let path = file.path().display();
+            // The summary is far above by now.
+            let changes = changes::lines(&find, before.as_deref(), &edited);
+            let changes: Vec<&str> = changes.iter().map(|line| line.trim_start()).collect();
+            let (path, changes) = (file.path().display(), changes.join(", "));
             return done(
                 &args.place,
-                &format!("nothing was changed; without --dry-run this is written to {path}"),
+                &format!("nothing was changed; without --dry-run this is written to {path}: {changes}"),
             );
         }
         return Ok(());
@@ -209,8 +214,14 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> CommandResult
             path.display()
         ));
     }
-    let (path, flag) = (file.path().display(), scope.flag());
+    tell_what_is_next(args, file.path(), scope, &environment)
+}
+
+/// Where it is now, and what can be done with it.
+fn tell_what_is_next(args: &InitArgs, file: &Path, scope: Scope, environment: &Environment) -> CommandResult {
+    let (path, flag) = (file.display(), scope.flag());
     let dir = args.place.dir.as_ref().map(|dir| format!(" {}", dir.display())).unwrap_or_default();
+    let of = if dir.is_empty() { String::new() } else { format!(" --project{dir}") };
     done(
         &args.place,
         &format!(
@@ -218,6 +229,11 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> CommandResult
              `context-graph uninstall{flag}{dir}` takes it out again"
         ),
     )?;
+    let past = transcript_files::of_project(environment.project_root(), environment).len();
+    if past > 0 && scope != Scope::User && !environment.state_folder().join("data").join(DATABASE).exists() {
+        let past = counted(past, "past session of this project", "past sessions of this project");
+        done(&args.place, &format!("{past} can be taken in: `context-graph import{of}`"))?;
+    }
     if terminal::width().is_some() {
         done(
             &args.place,

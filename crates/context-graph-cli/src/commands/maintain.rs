@@ -54,7 +54,7 @@ pub(crate) struct MaintainArgs {
     rebuild: bool,
 
     /// Do not ask before adopting
-    #[arg(long, requires = "adopt")]
+    #[arg(long, short, requires = "adopt")]
     yes: bool,
 
     /// Answer in JSON

@@ -274,7 +274,10 @@ pub(crate) fn read_file_or_stdin(path: &Path) -> Result<Vec<u8>, Failure> {
     } else {
         std::fs::read(path)
     };
-    read.map_err(|error| Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", path.display())))
+    read.map_err(|error| {
+        Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", path.display()))
+            .with_next_step("name a file that you can read, or `-` for stdin")
+    })
 }
 
 #[cfg(test)]

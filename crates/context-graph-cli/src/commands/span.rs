@@ -8,7 +8,7 @@ use crate::{clock, time};
 /// From when to when.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SpanArgs {
-    /// Not older than this: `2h`, `3d`, `2026-11-01` or `2026-11-01T10:00:00Z`
+    /// Not older than this: `2h`, `3d`, `today`, `2026-11-01` or `2026-11-01T10:00:00Z`
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
 

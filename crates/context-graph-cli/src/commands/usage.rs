@@ -10,14 +10,15 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::failure::Failure;
 use super::{Cli, asks_for_json, hooks};
-use crate::suggest::nearest;
-use crate::{ExitStatus, terminal};
+use crate::suggest::{nearest, slip_of};
+use crate::{ExitStatus, help_text, terminal};
 
 /// Help and version are answers; the rest are errors. They exit with 1, because the client takes 2 for a
 /// denial.
 pub(super) fn report(error: &clap::Error, args: &[OsString], started: Instant) -> ExitStatus {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        terminal::print(terminal::shown(&error.render().to_string()).as_bytes());
+        let text = help_text::fitted(&error.render().to_string(), terminal::width());
+        terminal::print(terminal::shown(&text).as_bytes());
         return ExitStatus::Success;
     }
     let words: Vec<&str> = args.iter().skip(1).filter_map(|arg| arg.to_str()).collect();
@@ -31,7 +32,8 @@ pub(super) fn report(error: &clap::Error, args: &[OsString], started: Instant) -
     }
     let as_json = asks_for_json(args);
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !as_json {
-        terminal::note(&format!("{}\n", error.render().to_string().trim_end()));
+        let text = help_text::fitted(&error.render().to_string(), terminal::width());
+        terminal::note(&format!("{}\n", text.trim_end()));
         return Failure::usage(message).with_next_step("one of those above").report(false);
     }
     Failure::usage(message).with_next_step(next_step(error, &words, &verb)).report(as_json)
@@ -67,14 +69,14 @@ fn message(error: &clap::Error, verb: &str) -> String {
         ErrorKind::InvalidSubcommand => {
             let wrong = told(ContextKind::InvalidSubcommand).unwrap_or_default();
             if verb.is_empty() {
-                format!("there is no verb `{wrong}`")
+                format!("there is no command `{wrong}`")
             } else {
-                format!("`{verb}` has no verb `{wrong}`")
+                format!("`{verb}` has no command `{wrong}`")
             }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => match verb {
-            "" => "a verb is missing".to_owned(),
-            verb => format!("`{verb}` needs a verb"),
+            "" => "a command is missing".to_owned(),
+            verb => format!("`{verb}` needs a command"),
         },
         ErrorKind::UnknownArgument if argument().starts_with('-') => {
             let of = if verb.is_empty() { String::new() } else { format!("`{verb}` has ") };
@@ -123,9 +125,11 @@ fn why(error: &clap::Error) -> String {
 /// What to do next: what was probably meant, or where to look.
 fn next_step(error: &clap::Error, words: &[&str], verb: &str) -> String {
     let near = || {
-        let near = [ContextKind::SuggestedArg, ContextKind::SuggestedValue]
-            .into_iter()
-            .find_map(|kind| told(error, kind));
+        // The parser also suggests options that only share some letters.
+        let wrong = told(error, ContextKind::InvalidArg).unwrap_or_default();
+        let option = told(error, ContextKind::SuggestedArg)
+            .filter(|near| slip_of(&wrong, [near.as_str()]).is_some() || near.starts_with(&wrong));
+        let near = option.or_else(|| told(error, ContextKind::SuggestedValue));
         near.map(|near| format!("perhaps `{near}`?"))
     };
     if let Some(meant) = meant(words).or_else(near) {
@@ -165,8 +169,14 @@ fn meant(words: &[&str]) -> Option<String> {
             "audit log --outcome denied".to_owned()
         }
         ["audit", "log", rest @ ..] if rest.contains(&"--failed") => "audit log --outcome failure".to_owned(),
+        ["audit", "log", rest @ ..] if rest.windows(2).any(|pair| pair == ["--limit", "all"]) => {
+            "audit log --all".to_owned()
+        }
+        ["help", rest @ ..] => format!("help {}", slip(rest)?),
         ["import", rest @ ..] if rest.contains(&"--dry-run") => "replay".to_owned(),
-        ["version", ..] => "--version".to_owned(),
+        ["-v"] | ["version", ..] => "--version".to_owned(),
+        ["config", "get", rest @ ..] => format!("config show {}", rest.join(" ")),
+        ["remove", ..] => "uninstall".to_owned(),
         ["why" | "explain", id, ..] | ["policy", "explain" | "why", id, ..] if is_entry(id) => {
             format!("audit show {id}")
         }

@@ -5,6 +5,16 @@ use std::process::Command;
 
 use super::Environment;
 
+/// How a pager begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pager {
+    AtBeginning,
+    /// With the last lines.
+    AtEnd,
+    /// At the beginning, and it waits for the reader even if everything fits on the screen.
+    Stays,
+}
+
 impl Environment {
     /// Whether the user wants colours on a terminal.
     pub(crate) fn welcomes_colour() -> bool {
@@ -30,9 +40,8 @@ impl Environment {
         !is_plain && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
     }
 
-    /// The pager: the user's own, or `less`. `None` if it is switched off or missing. With `stays`, it waits
-    /// for the reader even if everything fits on the screen.
-    pub(crate) fn pager(stays: bool) -> Option<Command> {
+    /// The pager: the user's own, or `less`. `None` if it is switched off or missing.
+    pub(crate) fn pager(how: Pager) -> Option<Command> {
         let own = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
         let mut words: Vec<String> =
             own.map(|pager| pager.split_whitespace().map(str::to_owned).collect()).unwrap_or_default();
@@ -41,7 +50,12 @@ impl Environment {
         }
         if words[0].ends_with("less") {
             // Without `-R`, `less` would print colour codes as text.
-            words.push(if stays { "-R" } else { "-FRX" }.to_owned());
+            let options: &[&str] = match how {
+                Pager::AtBeginning => &["-FRX"],
+                Pager::AtEnd => &["-FRX", "+G"],
+                Pager::Stays => &["-R"],
+            };
+            words.extend(options.iter().map(|option| (*option).to_owned()));
         }
         let is_there = words[0].contains('/')
             || Self::search_path().iter().any(|folder| folder.join(&words[0]).is_file());

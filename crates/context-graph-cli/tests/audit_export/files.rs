@@ -92,7 +92,7 @@ fn what_cannot_be_done_is_said_with_the_next_step() {
         assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{run:?}");
     }
     let run = run(&Place::new(), &["--format", "csv"]);
-    assert!(run.code == 0 && run.stdout.contains("no sessions yet"), "{run:?}");
+    assert!(run.code == 0 && run.stdout.is_empty() && run.stderr.contains("no sessions yet"), "{run:?}");
 }
 
 #[cfg(unix)]

@@ -92,6 +92,11 @@ pub fn exists(id: &str) -> bool {
     GUARDS.iter().any(|guard| guard.id == id || guard.rules.iter().any(|rule| rule.id == id))
 }
 
+/// Whether a rule keeps agents from a command of ours. An exception would let them run it; users run it themselves.
+pub fn is_about_own_verbs(rule: &str) -> bool {
+    rule == self_protection::VERB.id
+}
+
 /// What a guard checks.
 pub(crate) struct Case<'a> {
     pub(crate) effects: &'a Effects,

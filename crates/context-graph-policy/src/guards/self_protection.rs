@@ -17,7 +17,7 @@ static SWITCH: Rule = Rule::ask("self-protection/switch-off", Severity::Critical
 static PROCESS: Rule = Rule::deny("self-protection/process", Severity::Critical);
 static TRANSCRIPT: Rule = Rule::ask("self-protection/transcript", Severity::Critical);
 static VOICE: Rule = Rule::ask("self-protection/voice", Severity::Critical);
-static VERB: Rule = Rule::deny("self-protection/verb", Severity::Critical);
+pub(super) static VERB: Rule = Rule::deny("self-protection/verb", Severity::Critical);
 
 pub(super) static GUARD: Guard = Guard {
     id: "self-protection",

@@ -25,6 +25,7 @@ use crate::{Context, Effects, Guards, NamedPlaces, PolicyConfig, RealFileSystem}
 pub use actions::actions_of;
 pub use decide::RulesDecision;
 pub use origin::stated_at;
+pub use text::problems_in;
 
 /// The name of a policy file.
 pub const FILE: &str = "policy.toml";

@@ -23,6 +23,11 @@ pub(super) fn placed(mut policy: PolicyConfig, file: &Path) -> PolicyConfig {
     policy
 }
 
+/// What is wrong in a policy file, with line and column.
+pub fn problems_in(text: &str) -> Vec<String> {
+    parse(text).err().unwrap_or_default()
+}
+
 /// Parses a policy file; the errors say where it is wrong.
 pub(super) fn parse(text: &str) -> Result<PolicyConfig, Vec<String>> {
     let mut config: PolicyConfig = parse_toml(text).map_err(|problem| vec![problem])?;

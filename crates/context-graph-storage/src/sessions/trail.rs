@@ -138,8 +138,18 @@ impl<'a> Trail<'a> {
 
     /// The newest `limit` matching entries, oldest first.
     pub fn entries(&self, filter: &Filter, limit: usize) -> Result<Vec<EntryRow>> {
+        self.entries_telling(filter, limit, &mut |_, _| {})
+    }
+
+    /// The same; `tell` is told how many of how many stored ones have been read.
+    pub fn entries_telling(
+        &self,
+        filter: &Filter,
+        limit: usize,
+        tell: &mut dyn FnMut(usize, usize),
+    ) -> Result<Vec<EntryRow>> {
         let mut found = match self.store {
-            Some(store) => store.entries(filter, self.ids(), limit)?,
+            Some(store) => store.entries_telling(filter, self.ids(), limit, tell)?,
             None => Vec::new(),
         };
         if let Some(live) = self.unfolded() {

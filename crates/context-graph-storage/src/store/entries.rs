@@ -118,6 +118,10 @@ pub(super) enum Scope<'a> {
     Records(i64, Vec<u64>),
 }
 
+/// How many entries are completed under one lock: one for each would cost more than reading it, and one for all would
+/// keep hooks from writing.
+const AT_ONCE: usize = 1000;
+
 /// The most rounds of skipping rows that are not ours.
 const MOST_ROUNDS: usize = 100;
 
@@ -125,9 +129,20 @@ impl Store {
     /// The newest `limit` matching entries, oldest first. Sessions in `passed_over` are left out, and so are
     /// those whose row is not ours.
     pub fn entries(&self, filter: &Filter, passed_over: &[String], limit: usize) -> Result<Vec<EntryRow>> {
+        self.entries_telling(filter, passed_over, limit, &mut |_, _| {})
+    }
+
+    /// The same; `tell` is told how many of how many have been read.
+    pub fn entries_telling(
+        &self,
+        filter: &Filter,
+        passed_over: &[String],
+        limit: usize,
+        tell: &mut dyn FnMut(usize, usize),
+    ) -> Result<Vec<EntryRow>> {
         let mut passed_over = self.settle(|store| numbers(&store.connection, passed_over))?;
         for _ in 0..MOST_ROUNDS {
-            let found = self.newest_entries(filter, &passed_over, limit)?;
+            let found = self.newest_entries(filter, &passed_over, limit, tell)?;
             let foreign = self.settle(|store| {
                 not_ours(&store.seal, &store.connection, found.iter().map(|entry| entry.session))
             })?;
@@ -160,7 +175,13 @@ impl Store {
         })
     }
 
-    fn newest_entries(&self, filter: &Filter, passed_over: &[i64], limit: usize) -> Result<Vec<EntryRow>> {
+    fn newest_entries(
+        &self,
+        filter: &Filter,
+        passed_over: &[i64],
+        limit: usize,
+        tell: &mut dyn FnMut(usize, usize),
+    ) -> Result<Vec<EntryRow>> {
         self.settle(|store| {
             let connection = &store.connection;
             let mut found = if filter.needles.is_empty() {
@@ -176,8 +197,14 @@ impl Store {
                 search::saying(connection, filter, passed_over, limit)?
             };
             newest(&mut found, limit);
-            for entry in &mut found {
-                row::complete(connection, entry)?;
+            let all = found.len();
+            for (done, some) in found.chunks_mut(AT_ONCE).enumerate() {
+                tell(done * AT_ONCE, all);
+                let moment = connection.unchecked_transaction()?;
+                for entry in some {
+                    row::complete(connection, entry)?;
+                }
+                moment.finish()?;
             }
             Ok(found)
         })

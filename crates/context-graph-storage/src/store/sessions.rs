@@ -188,12 +188,12 @@ impl Store {
         self.ids("SELECT session_id FROM sessions WHERE previous_id = ? ORDER BY session_id", &[&id])
     }
 
-    /// At most two ids with this prefix: one is a match, two are ambiguous.
+    /// Ids with this prefix: one is a match, more are ambiguous. At most six, which is more than anybody is shown.
     pub fn ids_beginning(&self, beginning: &str) -> Result<Vec<String>> {
         // Texts compare by their bytes, and no character sorts after this one.
         let end = format!("{beginning}\u{10FFFF}");
         let asked = "SELECT session_id FROM sessions WHERE session_id >= ? AND session_id < ?
-            ORDER BY session_id LIMIT 2";
+            ORDER BY session_id LIMIT 6";
         self.ids(asked, &[&beginning, &end])
     }
 

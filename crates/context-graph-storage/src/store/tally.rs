@@ -122,7 +122,7 @@ pub struct Tally {
 }
 
 /// What to count.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Counting<'a> {
     /// The time span.
     pub span: Span,

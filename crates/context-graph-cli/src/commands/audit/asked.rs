@@ -5,12 +5,14 @@ use context_graph_core::audit::{Needle, Outcome};
 use context_graph_core::session::Ruling;
 use context_graph_events::agents::Agent;
 use context_graph_events::{EventName, Verb};
-use context_graph_storage::store::Filter;
+use context_graph_policy::guards::GUARDS;
+use context_graph_storage::sessions::Trail;
+use context_graph_storage::store::{Counting, Filter};
 
 use crate::commands::failure::Failure;
 use crate::commands::session::{Shelf, Shelves};
 use crate::commands::span::SpanArgs;
-use crate::suggest::{choices, slip_of};
+use crate::suggest::{choices, nearest, slip_of};
 
 /// Which entries.
 #[derive(Debug, Clone, Default, Args)]
@@ -76,6 +78,28 @@ impl AskedArgs {
         self.verdict.iter().try_for_each(|verdict| check_verdict(verdict))
     }
 
+    /// What was probably meant by a tool or a rule that nothing on record has.
+    pub(crate) fn meant(&self, trails: &[Trail<'_>]) -> Result<Option<String>, Failure> {
+        let mut known: Vec<String> = Vec::new();
+        if !self.tool.is_empty() {
+            for trail in trails {
+                known.extend(
+                    trail.tally(&Counting::default(), &|_| 0)?.tools.into_iter().map(|(tool, _)| tool),
+                );
+            }
+        }
+        let tools = self.tool.iter().map(|tool| (tool, known.iter().map(String::as_str).collect()));
+        let rules = GUARDS.iter().flat_map(|guard| guard.rules).flat_map(|rule| named(rule.id));
+        let rules: Vec<&str> = rules.chain(GUARDS.iter().map(|guard| guard.id)).collect();
+        let rules = self.rule.iter().map(|rule| (rule, rules.clone()));
+        let slip = |(wrong, known): (&String, Vec<&str>)| {
+            let is_known = known.iter().any(|word| word.eq_ignore_ascii_case(wrong)) || wrong.contains('*');
+            let near = if is_known { None } else { nearest(wrong, known.iter().copied()) };
+            near.map(|near| format!("perhaps `{near}`?"))
+        };
+        Ok(tools.chain(rules).find_map(slip))
+    }
+
     /// Checks the options and turns them into a filter.
     pub(crate) fn understand(&self, opened: &Shelf) -> Result<Filter, Failure> {
         self.check()?;
@@ -98,6 +122,11 @@ impl AskedArgs {
             seqs: None,
         })
     }
+}
+
+/// A rule's id, and its name without the guard.
+fn named(id: &'static str) -> impl Iterator<Item = &'static str> {
+    [Some(id), id.split_once('/').map(|(_, name)| name)].into_iter().flatten()
 }
 
 /// The sessions that were named; `None` if none was.
@@ -132,10 +161,19 @@ pub(super) fn sessions_in(named: &[String], shelves: &Shelves) -> Result<Vec<Opt
     Ok(found)
 }
 
+/// What others call an outcome.
+const OUTCOMES: &[(&str, &[&str])] = &[
+    ("success", &["ok", "passed"]),
+    ("failure", &["error", "errors"]),
+    ("denied", &["blocked", "refused", "rejected"]),
+    ("interrupted", &["cancelled", "canceled"]),
+];
+
 pub(crate) fn outcome(name: &str) -> Result<Outcome, String> {
     Outcome::parse(name).ok_or_else(|| {
         let names: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.as_str()).collect();
-        choices(name, &names)
+        let meant = OUTCOMES.iter().find(|(_, others)| others.contains(&name.to_lowercase().as_str()));
+        choices(meant.map_or(name, |(meant, _)| meant), &names)
     })
 }
 

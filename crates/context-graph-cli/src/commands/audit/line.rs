@@ -89,10 +89,10 @@ impl Line {
         let handle = handle(&self.0.session_id, self.0.seq);
         let short = || format!("{:<11}", time::local_short(self.0.at_ms, now_ms));
         let columns = match width.unwrap_or(usize::MAX) {
-            0..NARROW => format!("{handle:<11}  {:<11}  {ended:>8}", self.0.name),
-            NARROW..WIDE => format!("{}  {handle:<13}  {:<13}  {ended:>11}", short(), self.0.name),
+            0..NARROW => format!("{handle:<11}  {}", beside(&self.0.name, &ended, 21)),
+            NARROW..WIDE => format!("{}  {handle:<13}  {}", short(), beside(&self.0.name, &ended, 26)),
             WIDE.. => {
-                format!("{}  {handle:<13}  {:<19}  {ended:>11}", time::local(self.0.at_ms), self.0.name)
+                format!("{}  {handle:<13}  {}", time::local(self.0.at_ms), beside(&self.0.name, &ended, 32))
             }
         };
         let text = terminal::plain(format!("{columns}  {agent}{}", self.0.subject).trim_end(), false);
@@ -120,6 +120,12 @@ impl Line {
             _ => Colour::None,
         }
     }
+}
+
+/// Two words at the ends of so many columns; a long name takes what the other one leaves.
+fn beside(name: &str, ended: &str, columns: usize) -> String {
+    let gap = columns.saturating_sub(name.width() + ended.width()).max(1);
+    format!("{name}{:gap$}{ended}", "")
 }
 
 /// The handle for `audit show`: the beginning of the session's id, and the number of the first record.

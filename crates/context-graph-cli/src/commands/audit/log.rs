@@ -11,6 +11,7 @@ use super::follow;
 use super::line::Line;
 use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::session::{NONE_YET, ScopeArgs, Shelves};
+use crate::progress::Progress;
 use crate::terminal::Colour;
 use crate::{Environment, clock, summary, table, terminal};
 
@@ -75,16 +76,23 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> CommandResult {
         return follow::run(&shelves, &asked, limit, as_json);
     }
     let (mut rows, mut trails): (Vec<EntryRow>, _) = (Vec::new(), Vec::new());
+    let mut progress = Progress::new("reading the log");
     for (shelf, asked) in shelves.iter().zip(&asked) {
         let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
-        rows.extend(trail.entries(asked, limit)?);
+        let mut tell = |done: usize, of: usize| progress.tell(done as u64, of as u64);
+        rows.extend(trail.entries_telling(asked, limit, &mut tell)?);
         trails.push(trail);
     }
+    progress.done();
     rows.sort_by(|a, b| a.order().cmp(&b.order()));
     rows.drain(..rows.len().saturating_sub(limit));
     let lines: Vec<Line> = rows.into_iter().map(Line).collect();
     if lines.is_empty() && !as_json {
-        return table::print_lines([if is_empty(&shelves)? { NONE_YET } else { "no matching entries" }]);
+        if is_empty(&shelves)? {
+            return table::print_lines([NONE_YET]);
+        }
+        let near = args.asked.meant(&trails)?.map_or_else(String::new, |near| format!(" ({near})"));
+        return table::print_lines([format!("no matching entries{near}")]);
     }
     let (mut count, most) = (0, limit.max(MOST_COUNTED));
     if lines.len() >= limit && args.asked.text.is_empty() && !as_json {
@@ -130,5 +138,5 @@ fn print(shelves: &Shelves, lines: &[Line], rest: Option<String>, as_json: bool)
         text.push_str(&legend);
     }
     text.extend(rest.map(|line| format!("\n{line}\n")));
-    table::page(&text)
+    table::page_from_end(&text)
 }

@@ -37,7 +37,9 @@ pub(crate) struct ReportArgs {
 }
 
 pub(super) fn run(args: &ReportArgs, environment: &Environment) -> CommandResult {
-    let (shelf, id) = args.scope.open(environment)?.find(args.session_id.as_deref())?;
+    let found = args.scope.open(environment).and_then(|shelves| shelves.find(args.session_id.as_deref()));
+    // A file was asked for: that none was written is a failure.
+    let (shelf, id) = found.map_err(Failure::of_what_was_named)?;
     let place = &args.scope.place;
     let project = if shelf.is_shared { place.project.clone() } else { Some(shelf.sessions.project().into()) };
     let page = dashboard::report(environment, project.as_deref(), place.db_path.as_deref(), &id)?;

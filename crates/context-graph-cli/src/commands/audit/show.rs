@@ -37,7 +37,7 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> CommandResult {
             entries => table::print_json(&json!(entries)),
         };
     }
-    table::print_lines(told(shelf, &entries, args.full))
+    table::page_lines(told(shelf, &entries, args.full))
 }
 
 /// The entries with this id or handle, for people.

@@ -62,9 +62,9 @@ enum Format {
 const MAX_TABLE_BYTES: usize = 16 << 20;
 
 pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
-    let mut shelves = args.scope.open(environment)?;
+    let mut shelves = args.scope.open(environment).map_err(Failure::of_data)?;
     if shelves.iter().all(|shelf| shelf.store.is_none()) {
-        return Err(nothing_stored(&shelves)?);
+        return Err(nothing_stored(&shelves)?.of_data());
     }
     let at_most = Duration::from_secs(args.timeout);
     let format = if args.scope.place.json { Format::Json } else { args.format };

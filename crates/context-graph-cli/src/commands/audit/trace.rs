@@ -47,7 +47,8 @@ pub(super) fn run(args: &TraceArgs, environment: &Environment) -> CommandResult 
         entries.retain(|entry| matches!(entry, Entry::Call(_)));
     }
     if args.scope.place.json {
-        return table::print_json(&json!({"session_id": id, "entries": entries}));
+        let title = shelf.view(&id)?.session.title();
+        return table::print_json(&json!({"session_id": id, "title": title, "entries": entries}));
     }
     let is_repetition = |event: &str| event == DREAM_EVENT || event == "PostToolBatch";
     entries.retain(|entry| !matches!(entry, Entry::Event(happening) if is_repetition(&happening.event)));
@@ -56,5 +57,5 @@ pub(super) fn run(args: &TraceArgs, environment: &Environment) -> CommandResult 
     lines.extend(entries.first().map(|entry| format!("from {}", time::local(entry.at_ms()))));
     lines.push(String::new());
     lines.extend(draw::draw(&entries, width));
-    table::print_lines(lines)
+    table::page(&table::lines(lines))
 }

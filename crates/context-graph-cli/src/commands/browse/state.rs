@@ -7,6 +7,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::items::{Item, Kind, MOST_CALLS, MOST_SESSIONS, Source};
+use crate::summary::thousands;
 
 /// What the screen must do after a key.
 #[derive(Debug, PartialEq, Eq)]
@@ -74,7 +75,8 @@ impl Browser {
         let many = |kind, most| self.items.iter().filter(|item| item.kind == kind).count() >= most;
         let is_cut = many(Kind::Session, MOST_SESSIONS) || many(Kind::Call, MOST_CALLS);
         let newest = if is_cut { "the newest " } else { "" };
-        format!("{} of {newest}{of} {what}", self.found.len())
+        let [found, of] = [self.found.len(), of].map(|count| thousands(count as u64));
+        format!("{found} of {newest}{of} {what}")
     }
 
     /// The text beside the list. It is loaded once per item.

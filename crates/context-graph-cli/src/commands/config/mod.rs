@@ -16,8 +16,7 @@ use crate::Environment;
 /// What is set, where it was set, and what could be
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommands {
-    /// Show every value that is in force, and where it comes from
-    Show(PlaceArgs),
+    Show(show::ShowArgs),
     /// Show which files are read, and whether they are there
     Path(PlaceArgs),
     Set(set::SetArgs),

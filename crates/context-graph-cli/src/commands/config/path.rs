@@ -41,10 +41,10 @@ fn files(args: &PlaceArgs, environment: &Environment) -> Vec<(&'static str, Path
         ("trust", TrustStore::of(environment).folder().to_path_buf()),
         ("state", named(args, environment).unwrap_or_else(|| state.clone())),
         ("database", database(args, environment)),
-        ("client, project", settings(Scope::Project)),
-        ("client, local", settings(Scope::Local)),
-        ("client, user", settings(Scope::User)),
-        ("client, managed", System::here().managed_settings().join("managed-settings.json")),
+        ("Claude Code, project", settings(Scope::Project)),
+        ("Claude Code, local", settings(Scope::Local)),
+        ("Claude Code, user", settings(Scope::User)),
+        ("Claude Code, managed", System::here().managed_settings().join("managed-settings.json")),
     ]
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use context_graph_events::words::shortened;
 use context_graph_policy::trust::keys::{self, Before, File};
 use serde_json::{Value, json};
@@ -11,11 +12,24 @@ use super::path::database;
 use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::config::{self, Config};
+use crate::suggest::nearest;
 use crate::trust::{self, ProjectFiles, Text};
 use crate::{Environment, rules, table, terminal};
 
-/// How much of a value is shown in a table; `--json` has all of it.
+/// How much of a value is shown to people; `--json` has all of it.
 const SHOWN: usize = 60;
+/// How far the lines below a key are indented.
+const INDENT: usize = 4;
+
+/// Show every value that is in force, what it is, its default and where it comes from
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Only this key, or the keys of this section: `inject.enabled`, `inject` [default: all]
+    key: Option<String>,
+}
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,12 +73,49 @@ struct Setting {
     about: Value,
 }
 
-pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> CommandResult {
+impl Setting {
+    /// The value with where it comes from, and below it what it is.
+    fn told(&self, width: Option<usize>) -> Vec<String> {
+        let default = match self.about.get("default") {
+            Some(default) if self.origin != ValueSource::Default => format!("; default {default}"),
+            _ => String::new(),
+        };
+        let value = shortened(&self.value.to_string(), SHOWN);
+        let line = format!("{} = {value}  ({}{default})", self.key, self.origin.words());
+        let about = self.about.get("description").and_then(Value::as_str).unwrap_or_default();
+        let about = terminal::wrapped(about, width.map(|width| width.saturating_sub(INDENT)));
+        let indented = |line: &str| format!("{:INDENT$}{}", "", line.trim_start());
+        [terminal::wrapped(&terminal::plain(&line, false), width)]
+            .into_iter()
+            .chain(about.lines().map(indented))
+            .collect()
+    }
+}
+
+/// The settings that were asked for: one, or those of a section.
+fn wanted(key: &str, settings: Vec<Setting>) -> Result<Vec<Setting>, Failure> {
+    let is_meant =
+        |it: &Setting| it.key.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    if !settings.iter().any(is_meant) {
+        let near = nearest(key, settings.iter().map(|it| it.key.as_str()));
+        let next = near.map_or_else(
+            || "`context-graph config show` lists them".to_owned(),
+            |near| format!("perhaps `{near}`?"),
+        );
+        return Err(Failure::usage(format!("no setting is called `{key}`")).with_next_step(next));
+    }
+    Ok(settings.into_iter().filter(is_meant).collect())
+}
+
+pub(super) fn run(ShowArgs { place: args, key }: &ShowArgs, environment: &Environment) -> CommandResult {
     let inner = environment.in_project(args.project.as_deref());
     let files = ProjectFiles::of(&inner);
     let (mut settings, complaint) = configured(&files);
     settings.extend(policies(&inner, &files));
     settings.extend(places(args, environment, &inner));
+    if let Some(key) = key {
+        settings = wanted(key, settings)?;
+    }
     if args.json {
         let list: Vec<Value> = settings
             .iter()
@@ -82,11 +133,9 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> CommandResult 
             .collect();
         table::print_json(&list.into())?;
     } else {
-        let rows = settings.iter().map(|it| {
-            let about = it.about.get("description").and_then(Value::as_str).unwrap_or_default();
-            vec![it.key.clone(), shortened(&it.value.to_string(), SHOWN), it.origin.words(), about.to_owned()]
-        });
-        table::print_dropping(&["key", "value", "from", "what it is"], &["what it is", "from"], "", rows)?;
+        let width = terminal::width();
+        let lines: Vec<String> = settings.iter().flat_map(|it| it.told(width)).collect();
+        table::page(&(lines.join("\n") + "\n"))?;
     }
     if let Some(words) = trust::words(files.standing()) {
         terminal::complain(words);

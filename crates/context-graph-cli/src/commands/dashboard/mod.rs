@@ -39,18 +39,18 @@ const IDLE: Duration = Duration::from_hours(1);
 #[command(after_help = "Examples:\n  \
     context-graph dashboard                 opens the browser\n  \
     context-graph dashboard --no-open       prints the address\n  \
-    context-graph dashboard --all           of all projects with records")]
+    context-graph dashboard --all-projects  of all projects with records")]
 pub(crate) struct DashboardArgs {
     /// The project's folder [default: the one around the current folder]
-    #[arg(long, value_name = "DIR", value_parser = project_folder(), conflicts_with = "all")]
+    #[arg(long, value_name = "DIR", value_parser = project_folder(), conflicts_with = "all_projects")]
     project: Option<PathBuf>,
 
-    #[arg(long, value_name = "PATH", help = DB_PATH_HELP, conflicts_with = "all")]
+    #[arg(long, value_name = "PATH", help = DB_PATH_HELP, conflicts_with = "all_projects")]
     db_path: Option<PathBuf>,
 
-    /// Every project of yours that has a record
-    #[arg(long)]
-    all: bool,
+    /// All projects of yours that have sessions, not only this one
+    #[arg(long, alias = "all")]
+    all_projects: bool,
 
     /// The port to listen on [default: a free one]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
@@ -66,7 +66,7 @@ pub(crate) struct DashboardArgs {
 }
 
 pub(crate) fn run(args: &DashboardArgs, environment: &Environment) -> CommandResult {
-    let records = if args.all {
+    let records = if args.all_projects {
         LocalRecords::of_all(environment)?
     } else {
         LocalRecords::of_project(environment, args.project.as_deref(), args.db_path.as_deref())

@@ -35,6 +35,21 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     findings
 }
 
+/// How to make this program one that is found by its name.
+fn put_on_the_path() -> String {
+    match crate::commands::binary_path() {
+        Ok(program) if Path::new(&program).file_name().is_some_and(|name| name == "context-graph") => {
+            let folder = Path::new(&program).parent().unwrap_or_else(|| Path::new(""));
+            format!(
+                "put {} on the PATH that Claude Code is started with: `export PATH=\"$PATH:{}\"` in your shell's profile",
+                folder.display(),
+                folder.display()
+            )
+        }
+        _ => "put the folder with `context-graph` on the PATH that Claude Code is started with".to_owned(),
+    }
+}
+
 /// What is wrong with the program that a hook names; `None` if it is this one.
 pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
     let (name, file) = (&hook.words[0], hook.source.path.display());
@@ -48,6 +63,11 @@ pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
         None => finding,
     };
     let Some(path) = patient.resolve(name, hook) else {
+        // Shared settings name no path of one machine, so writing them again would change nothing.
+        if is_bare(name) && scope == Some(Scope::Project) {
+            let what = format!("`{name}` in {file} is not on the PATH: no hook can start");
+            return Some(Finding::broken(CHECK, what, put_on_the_path()));
+        }
         let what = if is_bare(name) {
             format!("`{name}` in {file} is not on the PATH: no hook can start")
         } else {

@@ -33,7 +33,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     if ours.is_empty() {
         return Vec::new();
     }
-    let mut scratch = match Scratch::new("doctor") {
+    let mut scratch = match Scratch::new("doctor").and_then(Scratch::without_upkeep) {
         Ok(scratch) => scratch,
         Err(error) => {
             return vec![Finding::warning(

@@ -166,7 +166,7 @@ fn store(patient: &Patient) -> Part {
     match opened {
         Ok(None) => none(),
         Ok(Some(database)) => Part::new("store", Some(store::VERSION.to_string()), Some(database))
-            .with_note("the store's own count"),
+            .with_note("its format has a number of its own"),
         Err(error @ StorageError::NewerStore { .. }) => {
             let update = std::env::current_exe().ok().and_then(|path| Installer::of(&path));
             let step = update.map_or_else(

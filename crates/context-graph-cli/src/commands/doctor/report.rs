@@ -41,9 +41,18 @@ pub(super) fn is_not_installed(findings: &[Finding]) -> bool {
     wrong.next().is_some_and(|finding| finding.what == NOT_INSTALLED) && wrong.next().is_none()
 }
 
+/// How wide the first word of a line is.
+const WORD: usize = 9;
+
 /// A line that belongs to the one above.
 fn below(text: &str) -> String {
-    format!("{:9}{}\n", "", terminal::plain(text, false))
+    format!("{:WORD$}{}\n", "", folded(text))
+}
+
+/// A text beside the first word, in lines that fit.
+fn folded(text: &str) -> String {
+    let width = terminal::width().map(|width| width.saturating_sub(WORD));
+    terminal::wrapped(&terminal::plain(text, false), width).replace('\n', &format!("\n{:WORD$}", ""))
 }
 
 fn ending(findings: &[Finding]) -> String {
@@ -66,16 +75,16 @@ fn ending(findings: &[Finding]) -> String {
 }
 
 fn line(word: &str, level: Level, what: &str, colour: bool) -> String {
-    let what = terminal::plain(what, false);
+    let what = folded(what);
     if !colour {
-        return format!("{word:9}{what}\n");
+        return format!("{word:WORD$}{what}\n");
     }
     let code = match level {
         Level::Ok => 32,
         Level::Warning => 33,
         Level::Broken => 31,
     };
-    format!("\x1b[{code}m{word:9}\x1b[0m{what}\n")
+    format!("\x1b[{code}m{word:WORD$}\x1b[0m{what}\n")
 }
 
 fn word(level: Level) -> &'static str {

@@ -8,9 +8,8 @@ use serde_json::Value;
 
 use super::Patient;
 use super::finding::Finding;
-use crate::paths::transcript_folder_name;
 use crate::summary::counted;
-use crate::terminal;
+use crate::{terminal, transcript_files};
 
 const CHECK: &str = "evidence";
 /// How much is read from the end of a transcript.
@@ -70,12 +69,8 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
 
 /// The project's newest transcript.
 fn latest(patient: &Patient) -> Option<PathBuf> {
-    let root = std::fs::canonicalize(&patient.root).unwrap_or_else(|_| patient.root.clone());
-    let name = transcript_folder_name(&root.to_string_lossy());
-    let folder = patient.environment.client_folder().join("projects").join(name);
-    let files = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    let transcripts = files.filter(|path| path.extension().is_some_and(|it| it == "jsonl"));
-    transcripts.max_by_key(|path| std::fs::metadata(path).and_then(|found| found.modified()).ok())
+    let transcripts = transcript_files::of_project(&patient.root, &patient.environment);
+    transcripts.into_iter().max_by_key(|path| std::fs::metadata(path).and_then(|found| found.modified()).ok())
 }
 
 fn tail(path: &Path) -> Option<String> {

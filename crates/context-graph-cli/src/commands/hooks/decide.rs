@@ -238,6 +238,9 @@ impl HookDecision {
                 return "your team's policy refuses it; whoever runs the team's server can change that"
                     .to_owned();
             }
+            if rules.iter().any(|rule| guards::is_about_own_verbs(rule)) {
+                return rules::TYPE_IT_YOURSELF.to_owned();
+            }
             let rules: Vec<&str> = rules.into_iter().collect();
             format!("to allow it, type in a terminal: context-graph policy allow {}", rules.join(" "))
         })

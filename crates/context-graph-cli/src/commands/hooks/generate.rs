@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use context_graph_events::envelope::HookEventType;
-use context_graph_settings::{AgentClient, Change, HookEntry, Missing, OnFailure, Plan, PlannedHook};
+use context_graph_settings::{AgentClient, Change, HookEntry, Missing, OnFailure, Plan, PlannedHook, diff};
 use context_graph_storage::safe_open::{self, Share};
 
 use serde_json::json;
@@ -307,12 +307,26 @@ fn print_for(choice: AgentChoice, args: &GenerateConfigArgs, environment: &Envir
 /// Shows what would be written, and asks.
 fn ask(scripts: &[(HookType, PathBuf)], plan: &Plan, environment: &Environment) -> CommandResult {
     let (file, before, edited) = planned(environment, Scope::Project, plan)?;
-    let scripts = scripts.iter().map(|(_, path)| format!("write {}", path.display()));
-    let title = format!("changes to {}:", file.path().display());
-    let find = changes::in_settings(environment.project_root());
-    let changes = changes::lines(&find, before.as_deref(), &edited);
-    table::print_lines(scripts.chain([title]).chain(changes))?;
-    if terminal::agreed(false, "Write this?") { Ok(()) } else { Err(Failure::usage("nothing was changed")) }
+    let told = |path: &Path| {
+        let verb = if path.symlink_metadata().is_ok() { "replace" } else { "write" };
+        format!("{verb} {}", path.display())
+    };
+    let scripts = scripts.iter().map(|(_, path)| told(path));
+    let settings = if edited.text == before {
+        vec![format!("{} stays as it is", file.path().display())]
+    } else {
+        let find = changes::in_settings(environment.project_root());
+        let changes = changes::lines(&find, before.as_deref(), &edited);
+        [format!("changes to {}:", file.path().display())].into_iter().chain(changes).collect()
+    };
+    table::print_lines(scripts.chain(settings))?;
+    let agreed = if edited.text == before {
+        terminal::agreed(false, "Write this?")
+    } else {
+        let [before, after] = [&before, &edited.text].map(|text| text.as_deref().unwrap_or(""));
+        terminal::agreed_to_lines(false, "Write this?", &diff(before, after))
+    };
+    if agreed { Ok(()) } else { Err(Failure::usage("nothing was changed")) }
 }
 
 /// A path below the project's folder in the client's form, which is valid wherever the project is.

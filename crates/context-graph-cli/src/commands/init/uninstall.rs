@@ -15,6 +15,7 @@ use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::hooks::generate::is_verbatim;
 use crate::settings_file::{Scope, SettingsFile};
+use crate::summary::counted;
 use crate::trust::{ProjectFiles, TrustStore};
 use crate::{Environment, clock, terminal};
 
@@ -68,7 +69,8 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Comm
             .map_err(|error| file.refused(&error))?,
         None => Edited { text: None, changes: Vec::new(), notes: Vec::new(), undo: None },
     };
-    let scripts = if args.purge && scope != Scope::User { scripts(&root)? } else { Vec::new() };
+    let generated = if scope == Scope::User { Vec::new() } else { scripts(&root)? };
+    let (scripts, kept) = if args.purge { (generated, 0) } else { (Vec::new(), generated.len()) };
     let is_purged = args.purge && remembered.is_dir();
     let removals: Vec<String> = is_purged
         .then(|| what_goes(scope, &remembered, &environment))
@@ -90,7 +92,14 @@ pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> Comm
         purge(&args.place, scope, &remembered, &environment)?;
     }
     remove_scripts(&args.place, &scripts, &root)?;
-    let rest = if remembered.is_dir() { "; --purge also removes what was remembered" } else { "" };
+    let rest = match (remembered.is_dir(), kept) {
+        (false, 0) => String::new(),
+        (true, 0) => "; --purge also removes what was remembered".to_owned(),
+        (_, kept) => {
+            let scripts = counted(kept, "script", "scripts");
+            format!("; --purge also removes what was remembered, and {scripts} in {SCRIPTS}")
+        }
+    };
     done(&args.place, &format!("no hook of context-graph is left in {}{rest}", file.path().display()))?;
     for (path, other) in elsewhere(&environment, scope) {
         terminal::complain(&left(&path, other, &format!("uninstall{}", other.flag())));

@@ -16,7 +16,7 @@ use super::PlaceArgs;
 use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
-use crate::rules::Origins;
+use crate::rules::{Origins, TYPE_IT_YOURSELF};
 use crate::suggest::choices;
 use crate::{Environment, table};
 
@@ -136,6 +136,9 @@ fn way_out(command: &str, decision: &Decision) -> Option<String> {
     if rules.is_empty() || Environment::is_run_by_an_agent() || rules.iter().any(|rule| !guards::exists(rule))
     {
         return None;
+    }
+    if rules.iter().any(|rule| guards::is_about_own_verbs(rule)) {
+        return Some(TYPE_IT_YOURSELF.to_owned());
     }
     let command = command.replace('\'', r"'\''");
     Some(format!("to allow it: `context-graph policy allow {} --command '{command}'`", rules.join(" ")))

@@ -112,5 +112,5 @@ pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> CommandResult
     for stopped in judge.stopped.iter().take(args.limit) {
         lines.push(format!("{} ({}) {}", stopped.verdict, stopped.rules, stopped.call));
     }
-    table::print_lines(lines)
+    table::page_lines(lines)
 }

@@ -55,8 +55,10 @@ pub(super) fn run(args: &TestArgs, environment: &Environment) -> CommandResult {
     let read = if args.files.is_empty() { read_own_unlinked } else { read_regular };
     let (mut passed, mut failures) = (0, Vec::new());
     for file in &files {
-        let unreadable =
-            |e: io::Error| Failure::new(ErrorCode::Parse, format!("cannot read {}: {e}", file.display()));
+        let unreadable = |e: io::Error| {
+            Failure::new(ErrorCode::Parse, format!("cannot read {}: {e}", file.display()))
+                .with_next_step("name a file of cases that you can read")
+        };
         let text = read(file, MAX_CASES).map_err(unreadable)?;
         let text = String::from_utf8(text).map_err(|error| unreadable(io::Error::other(error)))?;
         for (number, line) in text.lines().enumerate().filter(|(_, line)| is_case(line)) {

@@ -13,6 +13,7 @@ use crate::commands::hooks::error::ErrorCode;
 pub(crate) fn play(file: &Path, player: &mut dyn EventSink) -> CommandResult {
     let unreadable = |error: std::io::Error| {
         Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
+            .with_next_step("name a file that you can read, or `-` for stdin")
     };
     if file.as_os_str() == "-" {
         play_lines(std::io::stdin().lock(), player).map_err(unreadable)

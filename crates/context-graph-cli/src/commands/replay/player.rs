@@ -9,7 +9,7 @@ use context_graph_secrets::{Memory, Redactor};
 use serde_json::{Value, json};
 
 use super::curve;
-use crate::terminal;
+use crate::{table, terminal};
 
 /// Receives past events one by one.
 pub(crate) trait EventSink {
@@ -53,17 +53,18 @@ impl Player {
             let _ = out.flush();
             return self.bad;
         }
-        terminal::print(terminal::shown(&self.told()).as_bytes());
+        // A failure to write has been reported.
+        let _ = table::page_lines(self.told().lines());
         self.bad
     }
 
-    /// All sessions for people, safe for a terminal.
+    /// All sessions for people, the oldest first, safe for a terminal.
     pub(super) fn told(&self) -> String {
         let mut text = String::new();
-        for id in &self.order {
-            if let Some((session, curve)) = self.sessions.get(id) {
-                text.push_str(&curve::tell(curve, session));
-            }
+        let mut sessions: Vec<_> = self.order.iter().filter_map(|id| self.sessions.get(id)).collect();
+        sessions.sort_by_key(|(session, _)| session.state.started_ms);
+        for (session, curve) in sessions {
+            text.push_str(&curve::tell(curve, session));
         }
         if self.order.is_empty() {
             text.push_str("no events to replay\n");

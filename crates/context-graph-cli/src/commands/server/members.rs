@@ -4,6 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use context_graph_server::db::Pool;
 use context_graph_server::members::{self, Role};
 use context_graph_server::{forget_by_id, given, is_name, policy};
+use serde_json::{Value, json};
 
 use super::db_failure;
 use super::policy::KeyArgs;
@@ -54,6 +55,10 @@ pub(crate) struct InviteArgs {
 
     #[command(flatten)]
     key: KeyArgs,
+
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -114,6 +119,11 @@ pub(super) fn invite(args: &InviteArgs, pool: &Pool, environment: &Environment) 
         let key = args.key.open(environment)?;
         policy::set_key(pool, &args.team, key.public()).map_err(db_failure)?;
     }
+    if args.json {
+        return table::print_json(
+            &json!({"invitation": invitation, "team": args.team, "name": name, "days": args.days}),
+        );
+    }
     table::print_lines([
         invitation.clone(),
         format!(
@@ -125,8 +135,11 @@ pub(super) fn invite(args: &InviteArgs, pool: &Pool, environment: &Environment) 
     ])
 }
 
-pub(super) fn run(command: Option<&MembersCommands>, pool: &Pool) -> CommandResult {
+pub(super) fn run(command: Option<&MembersCommands>, as_json: bool, pool: &Pool) -> CommandResult {
     match command {
+        None if as_json => list_json(pool),
+        Some(_) if as_json => Err(Failure::usage("`--json` is for the list of members")
+            .with_next_step("leave it out: a token is printed alone on its line")),
         None => list(pool),
         Some(MembersCommands::Token { name, team, days }) => {
             let token = members::browser_token(pool, team, name, days * DAY_MS, clock::now_ms())
@@ -156,6 +169,18 @@ pub(super) fn run(command: Option<&MembersCommands>, pool: &Pool) -> CommandResu
 fn no_member(name: &str) -> Failure {
     Failure::usage(format!("there is no `{name}`, or not any more"))
         .with_next_step("`context-graph server members` lists members and tokens")
+}
+
+fn list_json(pool: &Pool) -> CommandResult {
+    let members = members::list(pool).map_err(db_failure)?;
+    let told = members.into_iter().map(|member| {
+        let tokens = member.tokens.into_iter().map(|(number, machine, used_ms, is_revoked)| {
+            json!({"number": number, "machine": machine, "used_ms": used_ms, "revoked": is_revoked})
+        });
+        json!({"team": member.team, "name": member.name, "role": member.role, "revoked": member.is_revoked,
+            "tokens": tokens.collect::<Vec<Value>>()})
+    });
+    table::print_json(&told.collect::<Vec<Value>>().into())
 }
 
 fn list(pool: &Pool) -> CommandResult {

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use context_graph_server::db::{DbError, Place, Pool};
 use context_graph_server::{Serving, schema};
+use serde_json::json;
 
 use super::failure::{CommandResult, Failure, refuse_to_agents};
 use super::hooks::error::ErrorCode;
@@ -44,10 +45,18 @@ pub(crate) enum ServerCommands {
     Run(RunArgs),
     Migrate(MigrateArgs),
     /// Check whether the database can be reached and has this version's tables
-    Check,
+    Check {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
     Invite(members::InviteArgs),
     /// List members; create and revoke tokens
     Members {
+        /// List them in JSON
+        #[arg(long)]
+        json: bool,
+
         /// What to do; without it, they are listed
         #[command(subcommand)]
         command: Option<members::MembersCommands>,
@@ -102,14 +111,14 @@ pub(crate) fn run(args: &ServerArgs, environment: &Environment) -> CommandResult
         None => return serve(&usual, pool),
         Some(ServerCommands::Run(args)) => return serve(args, pool),
         Some(ServerCommands::Migrate(args)) => return migrate(args, &pool),
-        Some(ServerCommands::Check) => return check(&args.database, environment),
+        Some(ServerCommands::Check { json }) => return check(&args.database, *json, environment),
         #[cfg(unix)]
         Some(ServerCommands::Bench(bench)) => return bench::run(bench, &args.database, environment),
         Some(_) => ready(&pool)?,
     }
     match args.command.as_ref() {
         Some(ServerCommands::Invite(args)) => members::invite(args, &pool, environment),
-        Some(ServerCommands::Members { command }) => members::run(command.as_ref(), &pool),
+        Some(ServerCommands::Members { json, command }) => members::run(command.as_ref(), *json, &pool),
         Some(ServerCommands::Forget(args)) => members::forget(args, &pool),
         Some(ServerCommands::Policy(command)) => policy::run(command, &pool, environment),
         _ => Ok(()),
@@ -206,7 +215,7 @@ fn migrate(args: &MigrateArgs, pool: &Pool) -> CommandResult {
     }])
 }
 
-fn check(database: &DatabaseArgs, environment: &Environment) -> CommandResult {
+fn check(database: &DatabaseArgs, as_json: bool, environment: &Environment) -> CommandResult {
     let place = database.place(environment)?;
     if let Place::Sqlite(path) = &place
         && !path.exists()
@@ -220,6 +229,11 @@ fn check(database: &DatabaseArgs, environment: &Environment) -> CommandResult {
     match found {
         schema::Found::Version(schema::FORMAT) => {
             let size = pool.with(|connection| connection.size()).map_err(db_failure)?;
+            if as_json {
+                return table::print_json(
+                    &json!({"database": kind, "version": schema::FORMAT, "bytes": size}),
+                );
+            }
             table::print_lines([format!("{kind}: tables of version {}, {size} bytes", schema::FORMAT)])
         }
         schema::Found::Version(version) => Err(other_version(version)),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::{PlaceArgs, Shelf};
+use super::{ScopeArgs, Shelf};
 use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::new_file::NewFile;
@@ -20,7 +20,7 @@ pub(super) const FORMAT: u64 = 1;
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// Which session, or the beginning of its id [default: the newest]
     session_id: Option<String>,
@@ -34,9 +34,15 @@ pub(crate) struct ExportArgs {
     force: bool,
 }
 
+fn wanted(args: &ExportArgs, environment: &Environment) -> Result<(Shelf, String), Failure> {
+    args.scope.open(environment)?.find(args.session_id.as_deref())
+}
+
 pub(super) fn run(args: &ExportArgs, environment: &Environment) -> CommandResult {
-    let shelf = Shelf::open(&args.place, environment)?;
-    let id = shelf.find(args.session_id.as_deref())?;
+    let (shelf, id) = wanted(args, environment).map_err(|failure| {
+        let is_named = args.session_id.is_some() || args.output.is_some();
+        if is_named { failure.of_what_was_named() } else { failure.of_data() }
+    })?;
     let session = shelf.view(&id)?.session;
     let records = shelf.sessions.records(shelf.store.as_ref(), &id)?;
     let count = records.len();
@@ -55,7 +61,7 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> CommandResult
             .with_next_step("make sure that there is room on the disk")
     })?;
     new_file.place()?;
-    if args.place.json {
+    if args.scope.place.json {
         return table::print_json(&json!({"output": path, "session_id": id, "records": count}));
     }
     let told = format!("{}: {}, {}", path.display(), shelf.told(&id), counted(count, "record", "records"));

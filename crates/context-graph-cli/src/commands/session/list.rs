@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{NONE_YET, ScopeArgs, to_json};
 use crate::commands::failure::{CommandResult, Failure};
+use crate::commands::import::IMPORTED;
 use crate::commands::span::SpanArgs;
 use crate::summary::Calls;
 use crate::{Environment, clock, summary, table, terminal, time};
@@ -75,7 +76,13 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> CommandResult {
         print(&sessions, args.scope.all_projects)?;
     }
     if has_more {
-        let shown = format!("the newest {}, --limit 0 for all", args.limit);
+        let mut count = 0;
+        for shelf in shelves.iter() {
+            let query = SessionQuery { since_ms, until_ms, project: shelf.only.clone(), limit: None };
+            count += shelf.sessions.list(shelf.store.as_ref(), &query)?.len();
+        }
+        let [shown, count] = [args.limit, count].map(|number| summary::thousands(number as u64));
+        let shown = format!("{shown} of {count}, --limit 0 for all");
         table::print_lines([String::new(), shown])?;
     }
     report_damaged(damaged)
@@ -104,6 +111,10 @@ fn report_damaged(damaged: Vec<Damaged>) -> CommandResult {
     damaged.first().map_or(Ok(()), |first| Err(Failure::already_reported(first.failure.code()).answered()))
 }
 
+fn is_imported(session: &Session) -> bool {
+    session.state.end_reason.as_deref() == Some(IMPORTED)
+}
+
 fn print(sessions: &[(Session, Calls)], all_projects: bool) -> CommandResult {
     // On a terminal, the beginning is enough to type. Programs that read the list get the whole id.
     let is_short = terminal::width().is_some();
@@ -115,7 +126,8 @@ fn print(sessions: &[(Session, Calls)], all_projects: bool) -> CommandResult {
             session.title(),
             session.state.project.clone(),
             summary::duration(session.duration_ms()),
-            session.state.lifecycle.to_string(),
+            // How a session ended is the first thing that a narrow terminal has no room for.
+            if is_imported(session) { IMPORTED.to_owned() } else { session.state.lifecycle.to_string() },
             summary::ended(session).unwrap_or_default(),
             format!("{:.2} {}", session.snapshot.last_ic, session.classification().level),
             session.state.counters.prompts.to_string(),

@@ -2,20 +2,20 @@
 
 use clap::Args;
 
-use super::{ErrorCode, PlaceArgs, Shelf};
+use super::{ErrorCode, ScopeArgs, Shelf};
 use crate::commands::failure::{CommandResult, Failure};
 use crate::{Environment, clock, table};
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    scope: ScopeArgs,
 
     /// Which session, or the beginning of its id [default: the newest]
     session_id: Option<String>,
 
     /// Make a session of this id if there is none
-    #[arg(long, requires = "session_id")]
+    #[arg(long, requires = "session_id", conflicts_with = "all_projects")]
     create: bool,
 
     /// The session that one which is made continues
@@ -26,14 +26,14 @@ pub(crate) struct LoadArgs {
 pub(super) fn run(args: &LoadArgs, environment: &Environment) -> CommandResult {
     let snapshot = match &args.session_id {
         Some(id) if args.create => {
-            let Shelf { sessions, store, .. } = Shelf::open_or_create(&args.place, environment)?;
+            let Shelf { sessions, store, .. } = Shelf::open_or_create(&args.scope.place, environment)?;
             // The next call opens the store itself.
             drop(store);
             sessions.load_or_create_identity(id, args.previous_session_id.as_deref(), clock::now_ms())?
         }
         wanted => {
-            let shelf = Shelf::open(&args.place, environment).map_err(Failure::of_what_was_named)?;
-            let id = shelf.find(wanted.as_deref())?;
+            let found = args.scope.open(environment).and_then(|shelves| shelves.find(wanted.as_deref()));
+            let (shelf, id) = found.map_err(Failure::of_what_was_named)?;
             shelf.view(&id)?.session.snapshot
         }
     };

@@ -85,6 +85,9 @@ pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Comman
     }
 }
 
+/// How many of the sessions that an id may mean are named.
+const MOST_NAMED: usize = 5;
+
 /// The message for a project without sessions.
 pub(crate) const NONE_YET: &str = "this project has no sessions yet: they begin with the first hook event (`context-graph init` registers the hooks)";
 
@@ -226,7 +229,11 @@ impl Shelf {
             [id] => Ok(id.clone()),
             [] => Err(Failure::session_not_found(wanted)),
             several => {
-                let told = several.iter().take(2).map(|id| self.told(id)).collect::<Vec<_>>().join(", ");
+                let mut told: Vec<String> = several.iter().take(MOST_NAMED).map(|id| self.told(id)).collect();
+                if several.len() > MOST_NAMED {
+                    told.push("and more".to_owned());
+                }
+                let told = told.join(", ");
                 Err(Failure::usage(format!("several sessions begin with `{wanted}`"))
                     .with_next_step(format!("say more of the id: {told}")))
             }

@@ -40,7 +40,7 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> CommandResult {
         return Ok(());
     };
     if !args.scope.place.json {
-        return table::print_lines(told(&shelf, &id, args.events, args.explain)?);
+        return table::page_lines(told(&shelf, &id, args.events, args.explain)?);
     }
     let session = shelf.view(&id)?.session;
     let (lines, skipped) = story(&shelf, &id, args.events)?;

@@ -63,15 +63,15 @@ pub(crate) struct JoinArgs {
 /// Push what the team does not have yet
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  context-graph team push --dry-run      shows what would be sent\n  context-graph team push --all"
+    after_help = "Examples:\n  context-graph team push --dry-run      shows what would be sent\n  context-graph team push --all-projects"
 )]
 pub(crate) struct PushArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
     /// Every project of yours that has a record
-    #[arg(long, conflicts_with_all = ["project", "db_path"])]
-    all: bool,
+    #[arg(long, alias = "all", conflicts_with_all = ["project", "db_path"])]
+    all_projects: bool,
 
     /// Send nothing, and print each record as it would be sent
     #[arg(long)]
@@ -267,7 +267,7 @@ fn status(args: &PlaceArgs, environment: &Environment) -> CommandResult {
 
 fn push(args: &PushArgs, environment: &Environment) -> CommandResult {
     let membership = membership(environment)?;
-    let projects: Vec<Option<PathBuf>> = if args.all {
+    let projects: Vec<Option<PathBuf>> = if args.all_projects {
         environment.known_projects()?.into_iter().map(Some).collect()
     } else {
         vec![args.place.project.clone()]

@@ -4,12 +4,14 @@
 use std::path::Path;
 
 use context_graph_policy::rego::PolicyFile;
+use context_graph_policy::rules::problems_in;
 use context_graph_policy::trust::Standing;
 use context_graph_policy::trust::keys::{self, Before, File, Key, Power};
 use serde_json::{Value, json};
 
+use crate::config::{self, Config};
+use crate::rules;
 use crate::trust::{ProjectFiles, Text};
-use crate::{config, rules};
 
 /// The heading of each power, most serious first.
 const HEADINGS: [(Power, &str, &str); 5] = [
@@ -54,7 +56,15 @@ impl Review {
         let table: toml::Table = match text {
             Ok(None) => return,
             Ok(Some(text)) => match text.parse() {
-                Ok(table) => table,
+                Ok(table) => {
+                    let problems = match file {
+                        File::Policy => problems_in(text),
+                        File::Config => Config::parse(text).err().into_iter().collect(),
+                    };
+                    let told = problems.iter().map(|problem| format!("{name} cannot be used: {problem}"));
+                    self.problems.extend(told);
+                    table
+                }
                 Err(error) => return self.problems.push(format!("{name} cannot be used: {error}")),
             },
             Err(problem) => return self.problems.push(format!("{name} cannot be used: {problem}")),

@@ -77,3 +77,16 @@ fn the_newest_decisions_are_the_same_whether_few_or_all_calls_are_looked_at() {
     // Nothing late can be told of named sessions.
     assert!(late(connection, &filter, &Scope::Sessions(vec![1]), 1, 10).unwrap().is_none());
 }
+
+#[test]
+fn every_entry_is_completed_however_many_there_are_and_progress_is_told() {
+    let store = filled(1, 1100);
+    let mut told = Vec::new();
+    let mut tell = |done: usize, of: usize| told.push((done, of));
+    let found = store.newest_entries(&Filter::default(), &[], usize::MAX, &mut tell).unwrap();
+    assert_eq!(told, [(0, 2200), (1000, 2200), (2000, 2200)]);
+    // What happened without a call is its own record; it is added with what else completes an entry.
+    let is_complete = |entry: &&EntryRow| entry.is_call || entry.seqs == [entry.seq];
+    assert_eq!((found.len(), found.iter().filter(is_complete).count()), (2200, 2200));
+    assert!(store.connection.is_autocommit(), "no lock is left");
+}

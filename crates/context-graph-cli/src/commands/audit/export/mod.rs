@@ -75,7 +75,9 @@ impl Format {
 }
 
 pub(super) fn run(args: &ExportArgs, environment: &Environment) -> CommandResult {
-    let shelves = args.scope.open(environment)?;
+    let shelves = args.scope.open(environment).map_err(|failure| {
+        if args.output.is_some() { failure.of_what_was_named() } else { failure.of_data() }
+    })?;
     let mut walk = Walk::new(&shelves, args.asked.understand_in(&shelves)?)?;
     match &args.output {
         None => to_stdout(args.format, &mut walk),

@@ -71,7 +71,10 @@ fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
     let trail = Trail::open(&shelf.sessions, shelf.store.as_ref())?;
     let (ids, sessions) = trail.calls_beginning(beginning)?;
     let [id] = ids.as_slice() else {
-        return Err(if ids.is_empty() {
+        return Err(if ids.is_empty() && shelf.find(Some(beginning)).is_ok() {
+            not_found(beginning)
+                .with_next_step(format!("it is a session: `context-graph session show {beginning}`"))
+        } else if ids.is_empty() {
             not_found(beginning)
         } else {
             Failure::usage(format!("several calls begin with `{beginning}`"))

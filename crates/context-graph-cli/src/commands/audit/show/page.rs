@@ -4,8 +4,10 @@ use context_graph_core::audit::{
     Agent, Call, Entry, EventRuling, Evidence, Happening, Outcome, in_words, strictness,
 };
 use context_graph_events::agents::Agent as Client;
+use context_graph_policy::guards;
 use serde_json::Value;
 
+use crate::rules::TYPE_IT_YOURSELF;
 use crate::{summary, time};
 
 /// How many lines of a text are shown by default.
@@ -205,6 +207,9 @@ fn way_out(call: &Call) -> Option<String> {
     let is_allowed = |rule: &&String| rule.contains('/');
     let rules: Vec<&str> = rules.iter().filter(is_allowed).map(String::as_str).collect();
     (call.outcome == Outcome::Denied && !rules.is_empty()).then(|| {
+        if rules.iter().any(|rule| guards::is_about_own_verbs(rule)) {
+            return TYPE_IT_YOURSELF.to_owned();
+        }
         format!(
             "to allow it, type in a terminal: `context-graph policy allow {} --call {}`",
             rules.join(" "),

@@ -74,8 +74,10 @@ pub(super) fn transcripts(
 pub(super) fn read(files: &[PathBuf], span: Span) -> Result<Vec<Cost>, Failure> {
     let mut runs: HashMap<(String, String), (Vec<u32>, u64)> = HashMap::new();
     for file in files {
-        let failed =
-            |error| Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()));
+        let failed = |error| {
+            Failure::new(ErrorCode::Parse, format!("cannot read {}: {error}", file.display()))
+                .with_next_step("--transcripts names those that you can read")
+        };
         let opened = open_regular(file).map_err(failed)?;
         for line in BufReader::new(opened).split(b'\n') {
             let line = line.map_err(failed)?;

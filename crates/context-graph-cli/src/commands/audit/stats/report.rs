@@ -21,21 +21,21 @@ const OWN: &str = "our hook, by event";
 /// Everything except the costs of other hooks.
 pub(super) fn print(tally: &Tally, labels: &BTreeMap<String, Label>) -> failure::CommandResult {
     let total = &tally.total;
-    table::print_lines([format!(
+    let mut text = table::lines([format!(
         "{} in {}, {}",
         summary::counted(total.calls, "tool call", "tool calls"),
         summary::counted(tally.sessions, "session", "sessions"),
         summary::counted(tally.records, "record", "records")
-    )])?;
+    )]);
     if tally.records == 0 {
-        return Ok(());
+        return table::print_text(&text);
     }
-    table::print_lines(Some(outcomes(total)).filter(|told| !told.is_empty()))?;
+    text += &table::lines(Some(outcomes(total)).filter(|told| !told.is_empty()));
     if tally.clients.iter().any(|(client, _)| client != Agent::ClaudeCode.name()) {
-        section("by agent")?;
-        print_clients(tally)?;
+        text += &section("by agent");
+        text += &clients(tally);
     }
-    section("by tool")?;
+    text += &section("by tool");
     let rows = tally.tools.iter().map(|(tool, counts, figures)| {
         let mut row = vec![
             tool.clone(),
@@ -49,10 +49,10 @@ pub(super) fn print(tally: &Tally, labels: &BTreeMap<String, Label>) -> failure:
         row.extend([figures.p50, figures.p95, figures.max].map(took));
         row
     });
-    table::print(&["tool", "calls", "failed", "denied", "no answer", "p50", "p95", "max"], rows)?;
-    section(OWN)?;
-    print_own(tally)?;
-    section("slowest calls")?;
+    text += &table::drawn(&["tool", "calls", "failed", "denied", "no answer", "p50", "p95", "max"], rows);
+    text += &section(OWN);
+    text += &own(tally);
+    text += &section("slowest calls");
     let rows = tally.slowest.iter().map(|slow| {
         vec![
             summary::duration(slow.ms.into()),
@@ -61,16 +61,16 @@ pub(super) fn print(tally: &Tally, labels: &BTreeMap<String, Label>) -> failure:
             labels.get(&slow.session_id).map(|label| label.title.clone()).unwrap_or_default(),
         ]
     });
-    table::print_dropping(&["took", "entry", "call", "session"], &["session"], "", rows)?;
+    text += &table::drawn_dropping(&["took", "entry", "call", "session"], &["session"], "", rows);
     if !tally.edited.is_empty() {
-        section("most edited files")?;
-        table::print(&["edits", "file"], counted(&tally.edited))?;
+        text += &section("most edited files");
+        text += &table::drawn(&["edits", "file"], counted(&tally.edited));
     }
     if !tally.denials.is_empty() {
-        section("most frequent denials")?;
-        table::print(&["denials", "rule"], counted(&tally.denials))?;
+        text += &section("most frequent denials");
+        text += &table::drawn(&["denials", "rule"], counted(&tally.denials));
     }
-    section("by day")?;
+    text += &section("by day");
     let rows = tally.days.iter().map(|(day, of_day)| {
         let counts = &of_day.counts;
         vec![
@@ -82,21 +82,23 @@ pub(super) fn print(tally: &Tally, labels: &BTreeMap<String, Label>) -> failure:
             counts.of(Outcome::Denied).to_string(),
         ]
     });
-    table::print(&["day", "sessions", "prompts", "calls", "failed", "denied"], rows)
+    text += &table::drawn(&["day", "sessions", "prompts", "calls", "failed", "denied"], rows);
+    table::page(&text)
 }
 
 /// What hooks cost: ours first, then all.
 pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> failure::CommandResult {
-    table::print_lines([OWN])?;
-    print_own(tally)?;
-    section(&format!(
+    let mut text = table::lines([OWN]);
+    text += &own(tally);
+    text += &section(&format!(
         "all hooks, by Claude Code's own clock, from {}",
         summary::counted(transcripts, "transcript", "transcripts")
-    ))?;
+    ));
     if costs.is_empty() {
-        return table::print_lines([
+        text += &table::lines([
             "no run of a hook is written there; --transcripts names others, such as ~/.claude/projects",
         ]);
+        return table::page(&text);
     }
     let rows = costs.iter().map(|cost| {
         let figures = &cost.figures;
@@ -105,19 +107,20 @@ pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> 
         row.extend([cost.failed.to_string(), cost.command.clone()]);
         row
     });
-    table::print(&["event", "runs", "p50", "p95", "max", "total", "failed", "command"], rows)
+    text += &table::drawn(&["event", "runs", "p50", "p95", "max", "total", "failed", "command"], rows);
+    table::page(&text)
 }
 
-fn print_own(tally: &Tally) -> failure::CommandResult {
+fn own(tally: &Tally) -> String {
     let rows = tally.hooks.iter().map(|(event, figures)| {
         let mut row = vec![event.clone(), figures.count.to_string()];
         row.extend([figures.p50, figures.p95, figures.max, figures.total].map(milliseconds));
         row
     });
-    table::print(&["event", "runs", "p50", "p95", "max", "total"], rows)
+    table::drawn(&["event", "runs", "p50", "p95", "max", "total"], rows)
 }
 
-fn print_clients(tally: &Tally) -> failure::CommandResult {
+fn clients(tally: &Tally) -> String {
     let rows = tally.clients.iter().map(|(client, (sessions, counts))| {
         vec![
             client.clone(),
@@ -127,11 +130,11 @@ fn print_clients(tally: &Tally) -> failure::CommandResult {
             counts.of(Outcome::Denied).to_string(),
         ]
     });
-    table::print(&["agent", "sessions", "calls", "failed", "denied"], rows)
+    table::drawn(&["agent", "sessions", "calls", "failed", "denied"], rows)
 }
 
-fn section(title: &str) -> failure::CommandResult {
-    table::print_lines(["", title])
+fn section(title: &str) -> String {
+    table::lines(["", title])
 }
 
 fn counted(counts: &[(String, u64)]) -> impl Iterator<Item = Vec<String>> {
@@ -140,8 +143,9 @@ fn counted(counts: &[(String, u64)]) -> impl Iterator<Item = Vec<String>> {
 
 fn outcomes(counts: &Counts) -> String {
     let told = Outcome::ALL.iter().filter(|outcome| counts.of(**outcome) > 0);
-    let told: Vec<String> =
-        told.map(|outcome| format!("{} {}", counts.of(*outcome), outcome.as_str())).collect();
+    let told: Vec<String> = told
+        .map(|outcome| format!("{} {}", summary::thousands(counts.of(*outcome)), outcome.as_str()))
+        .collect();
     told.join(", ")
 }
 
