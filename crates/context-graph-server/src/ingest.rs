@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use context_graph_core::audit::{Entry, SessionRef, correlate};
 use context_graph_core::session::EventRecord;
 use context_graph_storage::store::{
-    Block, Chain, Field, Rows, TABLES, Tombstone, settled, stored_record, tell,
+    Block, Chain, Field, Rows, TABLES, Tombstone, derive_rows, settled, stored_record,
 };
 use context_graph_storage::{LogRecord, SessionKey};
 
@@ -332,7 +332,7 @@ fn store(
         whose: [guest.tenant, guest.member, machine, copy.born],
         tables: TABLES.iter().map(|table| Bulk::new(4 + table.width)).collect(),
     };
-    let open_turn = tell(copy.number, &entries, &records, &mut derived)?;
+    let open_turn = derive_rows(copy.number, &entries, &records, &mut derived)?;
     let settled = settled(&entries, open_turn, push.head.records);
     drop((entries, records, alone));
     for (table, rows) in TABLES.iter().zip(&derived.tables).filter(|(_, rows)| !rows.is_empty()) {

@@ -9,6 +9,7 @@
 mod block;
 pub mod chain;
 mod compare;
+mod derive;
 mod entries;
 mod export;
 mod field;
@@ -26,7 +27,6 @@ mod search;
 mod sessions;
 mod sql;
 mod tally;
-mod telling;
 mod tombstone;
 mod verify;
 mod words;
@@ -34,6 +34,7 @@ mod write;
 
 pub use block::{Block, Packed};
 pub use chain::Chain;
+pub use derive::{CALLS, DECISIONS, EVENTS, FILES, INJECTIONS, Rows, TABLES, TURNS, Table, derive_rows};
 pub use entries::{EntryRow, Filter};
 pub use export::Copy;
 pub use field::Field;
@@ -44,7 +45,6 @@ pub use rows::{settled, stored_record};
 pub use schema::VERSION;
 pub use sql::{Answer, Cell};
 pub use tally::{Counting, Counts, Day, DayOf, Slow, Span, Tally};
-pub use telling::{CALLS, DECISIONS, EVENTS, FILES, INJECTIONS, Rows, TABLES, TURNS, Table, tell};
 pub use tombstone::{Tombstone, Why};
 pub use verify::{Break, ChainReport};
 

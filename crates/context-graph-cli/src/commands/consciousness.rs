@@ -79,7 +79,7 @@ fn status(StatusArgs { which: args, all }: &StatusArgs, environment: &Environmen
     let state = ConsciousnessState::from_snapshot(&session.snapshot);
     let ic = session.classification();
     let mut lines = vec![
-        format!("session            {} ({})", shelf.told(&id), session.state.lifecycle),
+        format!("session            {} ({})", shelf.titled(&id), session.state.lifecycle),
         format!("continuity (IC)    {:.2}  {}: alignment with what the session is for", ic.value, ic.level),
         format!("integration        {:.2}  synchrony of the thirteen views", state.integration),
         format!(

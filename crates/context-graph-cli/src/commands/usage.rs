@@ -51,7 +51,7 @@ fn verb_of(words: &[&str]) -> String {
 }
 
 /// A text of the parser about the mistake.
-fn told(error: &clap::Error, kind: ContextKind) -> Option<String> {
+fn context_of(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         ContextValue::Strings(texts) => Some(texts.join("`, `")),
@@ -63,11 +63,11 @@ fn told(error: &clap::Error, kind: ContextKind) -> Option<String> {
 
 /// What is wrong.
 fn message(error: &clap::Error, verb: &str) -> String {
-    let told = |kind| told(error, kind);
-    let argument = || told(ContextKind::InvalidArg).unwrap_or_default();
+    let context = |kind| context_of(error, kind);
+    let argument = || context(ContextKind::InvalidArg).unwrap_or_default();
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let wrong = told(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let wrong = context(ContextKind::InvalidSubcommand).unwrap_or_default();
             if verb.is_empty() {
                 format!("there is no command `{wrong}`")
             } else {
@@ -83,7 +83,7 @@ fn message(error: &clap::Error, verb: &str) -> String {
             format!("{of}no option `{}`", argument())
         }
         ErrorKind::UnknownArgument => format!("`{}` was not expected", argument()),
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => match told(ContextKind::InvalidValue) {
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => match context(ContextKind::InvalidValue) {
             Some(value) => format!("`{}` cannot be `{value}`: {}", argument(), why(error)),
             None => format!("`{}` needs a value", argument()),
         },
@@ -91,7 +91,7 @@ fn message(error: &clap::Error, verb: &str) -> String {
             let missing = argument();
             format!("`{missing}` {} missing", if missing.contains("`, `") { "are" } else { "is" })
         }
-        ErrorKind::ArgumentConflict => match told(ContextKind::PriorArg) {
+        ErrorKind::ArgumentConflict => match context(ContextKind::PriorArg) {
             Some(prior) if prior == argument() => format!("`{prior}` is given twice"),
             Some(prior) => format!("`{}` and `{prior}` cannot be given together", argument()),
             None => format!("`{}` cannot be given with the others", argument()),
@@ -126,10 +126,10 @@ fn why(error: &clap::Error) -> String {
 fn next_step(error: &clap::Error, words: &[&str], verb: &str) -> String {
     let near = || {
         // The parser also suggests options that only share some letters.
-        let wrong = told(error, ContextKind::InvalidArg).unwrap_or_default();
-        let option = told(error, ContextKind::SuggestedArg)
+        let wrong = context_of(error, ContextKind::InvalidArg).unwrap_or_default();
+        let option = context_of(error, ContextKind::SuggestedArg)
             .filter(|near| slip_of(&wrong, [near.as_str()]).is_some() || near.starts_with(&wrong));
-        let near = option.or_else(|| told(error, ContextKind::SuggestedValue));
+        let near = option.or_else(|| context_of(error, ContextKind::SuggestedValue));
         near.map(|near| format!("perhaps `{near}`?"))
     };
     if let Some(meant) = meant(words).or_else(near) {

@@ -43,17 +43,17 @@ pub(crate) const BY_TIME: [&str; 8] =
 
 /// What is wrong with an address, if anything is.
 pub fn address_problem(address: &str) -> Option<String> {
-    address.parse::<Config>().err().map(|error| told(&error))
+    address.parse::<Config>().err().map(|error| message_of(&error))
 }
 
 /// A connection as the client gives it.
 pub(crate) fn raw(address: &str, tls: &Tls) -> Result<Client> {
     let mut config: Config =
-        address.parse().map_err(|error: postgres::Error| DbError::Refused(told(&error)))?;
+        address.parse().map_err(|error: postgres::Error| DbError::Refused(message_of(&error)))?;
     config.connect_timeout(Duration::from_secs(10)).application_name("context-graph");
     config.keepalives_idle(Duration::from_secs(30));
     name_loopback(&mut config);
-    let away = |error: postgres::Error| DbError::Away(told(&error));
+    let away = |error: postgres::Error| DbError::Away(message_of(&error));
     if config.get_ssl_mode() == SslMode::Disable || is_local(&config) {
         config.connect(NoTls).map_err(away)
     } else {
@@ -62,7 +62,7 @@ pub(crate) fn raw(address: &str, tls: &Tls) -> Result<Client> {
 }
 
 pub(super) fn open(address: &str, tls: &Tls) -> Result<Box<dyn Connection>> {
-    let away = |error: postgres::Error| DbError::Away(told(&error));
+    let away = |error: postgres::Error| DbError::Away(message_of(&error));
     let mut client = raw(address, tls)?;
     // No page and no push needs longer; this ends our wait for a server that hangs.
     client
@@ -128,7 +128,7 @@ fn trusting(tls: &Tls) -> Result<rustls::ClientConfig> {
 }
 
 /// The error message without the values of rows, because those are members' texts.
-fn told(error: &postgres::Error) -> String {
+fn message_of(error: &postgres::Error) -> String {
     match error.as_db_error() {
         Some(found) => format!("{} ({})", found.message(), found.code().code()),
         None => match std::error::Error::source(error) {
@@ -139,7 +139,7 @@ fn told(error: &postgres::Error) -> String {
 }
 
 fn failed(error: postgres::Error) -> DbError {
-    let said = told(&error);
+    let said = message_of(&error);
     match error.code() {
         Some(
             &(SqlState::UNIQUE_VIOLATION

@@ -33,7 +33,7 @@ impl Counts {
     }
 
     /// The counters in the format of Prometheus.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let mut tell = |name: &str, help: &str, counts: &[(String, &AtomicU64)]| {
             // Writing to a String cannot fail.

@@ -51,7 +51,7 @@ pub(super) async fn answer(app: &App, guest: Principal, request: Request) -> Res
         if let Err(refused) = noted {
             return refused.into_response();
         }
-        return told(
+        return whole_page(
             StatusCode::FORBIDDEN,
             html! { p role="alert" { "Only admins manage members. This was noted." } },
         );
@@ -60,7 +60,10 @@ pub(super) async fn answer(app: &App, guest: Principal, request: Request) -> Res
         return shown(app, guest, StatusCode::OK, None).await;
     }
     if !is_own(request.headers()) {
-        return told(StatusCode::FORBIDDEN, html! { p role="alert" { "Other sites' forms get no answer." } });
+        return whole_page(
+            StatusCode::FORBIDDEN,
+            html! { p role="alert" { "Other sites' forms get no answer." } },
+        );
     }
     let (parts, body): (_, Body) = request.into_parts();
     let bytes = match super::read(&parts.headers, body, super::MAX_SMALL).await {
@@ -106,7 +109,7 @@ fn listed(pool: &Pool, tenant: i64) -> crate::db::Result<(Vec<Listed>, Vec<Row>)
 async fn shown(app: &App, guest: Principal, status: StatusCode, said: Option<String>) -> Response {
     let (tenant, own) = (guest.tenant, guest.name);
     match app.ask(move |pool, _| listed(pool, tenant)).await {
-        Ok((members, changes)) => told(status, page(&members, &changes, &own, said.as_deref())),
+        Ok((members, changes)) => whole_page(status, page(&members, &changes, &own, said.as_deref())),
         Err(refused) => refused.into_response(),
     }
 }
@@ -116,7 +119,7 @@ fn moment(at_ms: i64) -> String {
     at.format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-fn told(status: StatusCode, body: Markup) -> Response {
+fn whole_page(status: StatusCode, body: Markup) -> Response {
     let page = html! {
         (DOCTYPE)
         html lang="en" {

@@ -275,7 +275,7 @@ async fn healthz(
 
 /// For Prometheus. It contains only counts, no names.
 async fn metrics(State(app): State<App>) -> Response {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.0.counts.told()).into_response()
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.0.counts.text()).into_response()
 }
 
 async fn join(

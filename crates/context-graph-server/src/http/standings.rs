@@ -15,7 +15,7 @@ const STANDINGS: i64 = 1000;
 const STANDING: &str =
     "SELECT session_id, ordinal, records, link, local_link FROM sessions WHERE machine = $1 AND records > 0";
 
-fn told(row: &crate::db::Row) -> CopyHead {
+fn copy_head(row: &crate::db::Row) -> CopyHead {
     CopyHead {
         session_id: row.text(0).to_owned(),
         ordinal: row.count(1),
@@ -51,7 +51,7 @@ pub(super) async fn all(
             connection.query(&sql, given![machine, asked.after])
         })
     });
-    Ok(Json(found.await?.iter().map(told).collect()))
+    Ok(Json(found.await?.iter().map(copy_head).collect()))
 }
 
 #[derive(Debug, serde::Deserialize)]
@@ -71,5 +71,5 @@ pub(super) async fn one(
             connection.one(&format!("{STANDING} AND session_id = $2"), given![machine, asked.session])
         })
     });
-    Ok(Json(found.await?.as_ref().map(told)))
+    Ok(Json(found.await?.as_ref().map(copy_head)))
 }

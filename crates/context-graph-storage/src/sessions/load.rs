@@ -111,7 +111,7 @@ pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session,
     let Some(entry) = store.session(session_id)? else { return Ok(None) };
     let session = match state.flatten().map(|bytes| decode_session(&bytes)) {
         Some(Ok(session)) => session,
-        None | Some(Err(StorageError::InvalidData(_))) => told_again(store, &entry)?,
+        None | Some(Err(StorageError::InvalidData(_))) => session_from_records(store, &entry)?,
         Some(Err(error)) => return Err(error),
     };
     let snapshot = snapshot.unwrap_or_else(|| session.snapshot.clone());
@@ -119,7 +119,7 @@ pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session,
 }
 
 /// A session from its records alone.
-pub(crate) fn told_again(store: &Store, entry: &SessionEntry) -> Result<Session> {
+pub(crate) fn session_from_records(store: &Store, entry: &SessionEntry) -> Result<Session> {
     let project = entry.project.clone().unwrap_or_default();
     let mut session: Option<Session> = None;
     store.visit_log(&entry.session_id, 1, &mut |record| {

@@ -35,7 +35,7 @@ use crate::session_key::SessionKey;
 pub(crate) use codec::decode_event;
 pub use codec::{decode_record, decode_session, encode_record, encode_session};
 pub use keep::{Limits, Pruned, UPKEEP_STAMP};
-pub(crate) use load::told_again;
+pub(crate) use load::session_from_records;
 pub use lost::Loss;
 pub(crate) use lost::look_for_losses;
 pub use read::{SessionView, Source};

@@ -13,21 +13,21 @@ use crate::store::{
 #[derive(Debug)]
 pub struct Trail<'a> {
     store: Option<&'a Store>,
-    live: Lent<'a>,
+    live: Live<'a>,
 }
 
 /// What is in journals, read for this trail or shared by several.
 #[derive(Debug)]
-enum Lent<'a> {
+enum Live<'a> {
     Own(Box<Unfolded>),
-    Lent(&'a Unfolded),
+    Borrowed(&'a Unfolded),
 }
 
-impl Lent<'_> {
+impl Live<'_> {
     fn get(&self) -> &Unfolded {
         match self {
             Self::Own(unfolded) => unfolded,
-            Self::Lent(unfolded) => unfolded,
+            Self::Borrowed(unfolded) => unfolded,
         }
     }
 }
@@ -35,12 +35,12 @@ impl Lent<'_> {
 impl<'a> Trail<'a> {
     /// Reads the journals.
     pub fn open(sessions: &Sessions, store: Option<&'a Store>) -> Result<Self> {
-        Ok(Self { store, live: Lent::Own(Box::new(Unfolded::read(sessions, store)?)) })
+        Ok(Self { store, live: Live::Own(Box::new(Unfolded::read(sessions, store)?)) })
     }
 
     /// The same with journals that were read before, for callers with many queries.
     pub fn over(store: Option<&'a Store>, unfolded: &'a Unfolded) -> Self {
-        Self { store, live: Lent::Lent(unfolded) }
+        Self { store, live: Live::Borrowed(unfolded) }
     }
 
     fn unfolded(&self) -> Option<&Store> {

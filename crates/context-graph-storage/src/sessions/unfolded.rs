@@ -16,7 +16,7 @@ pub struct Unfolded {
     store: Option<Store>,
     ids: Vec<String>,
     /// How many records of each are loaded, and the time of the last one.
-    told: Vec<(u64, i64)>,
+    loaded: Vec<(u64, i64)>,
 }
 
 impl Unfolded {
@@ -39,7 +39,7 @@ impl Unfolded {
             if at.is_none() && view.unfolded.is_empty() && view.stored_records > 0 {
                 continue;
             }
-            self.tell(store, &id, view)?;
+            self.load(store, &id, view)?;
         }
         Ok(())
     }
@@ -58,26 +58,26 @@ impl Unfolded {
         if let (Some(at), Some(live)) = (self.ids.iter().position(|known| known == id), &self.store) {
             live.forget(id, 0, Why::Forgotten)?;
             self.ids.remove(at);
-            self.told.remove(at);
+            self.loaded.remove(at);
         }
         Ok(())
     }
 
     /// Adds a session's new records to the tables.
-    fn tell(&mut self, store: Option<&Store>, id: &str, view: SessionView) -> Result<()> {
+    fn load(&mut self, store: Option<&Store>, id: &str, view: SessionView) -> Result<()> {
         let known = self.ids.iter().position(|known| known == id);
-        let (mut told, last_ms) = known.map_or((0, 0), |at| self.told[at]);
+        let (mut loaded, last_ms) = known.map_or((0, 0), |at| self.loaded[at]);
         let total = view.stored_records + view.unfolded.len() as u64;
-        if told > 0 && time_of(store, id, told, &view)? != Some(last_ms) {
+        if loaded > 0 && time_of(store, id, loaded, &view)? != Some(last_ms) {
             // The loaded records differ from the current ones: the session was imported again, or something was lost.
             self.forget(id)?;
-            told = 0;
-        } else if told == total && told > 0 {
+            loaded = 0;
+        } else if loaded == total && loaded > 0 {
             return Ok(());
         }
         let mut records = Vec::new();
         let mut last_ms = last_ms;
-        visit(store, id, told + 1, &view, &mut |_, record| {
+        visit(store, id, loaded + 1, &view, &mut |_, record| {
             last_ms = record.at_ms;
             let bytes = encode_record(&record)?;
             records.push(LogRecord { tool_use_id: record.tool_use_id, bytes, source: None });
@@ -88,7 +88,7 @@ impl Unfolded {
             None => Store::in_memory()?,
         };
         let session = view.session;
-        let told = told + records.len() as u64;
+        let loaded = loaded + records.len() as u64;
         live.commit_fold(&FoldBatch {
             state: Some(encode_session(&session)?),
             records,
@@ -98,10 +98,10 @@ impl Unfolded {
         })?;
         self.store = Some(live);
         if let Some(at) = self.ids.iter().position(|known| known == id) {
-            self.told[at] = (told, last_ms);
+            self.loaded[at] = (loaded, last_ms);
         } else {
             self.ids.push(id.to_owned());
-            self.told.push((told, last_ms));
+            self.loaded.push((loaded, last_ms));
         }
         Ok(())
     }

@@ -5,11 +5,11 @@ use std::ops::Range;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, Statement};
 
+use super::derive::{self, INJECTIONS, PREVIOUS_SESSION, Rows, TABLES};
 use super::field::{Field, row_is};
 use super::ledger::Ledger;
 use super::parts::Part;
 use super::rows::Records;
-use super::telling::{self, INJECTIONS, PREVIOUS_SESSION, Rows, TABLES};
 
 /// Rows ordered by session. The query must have the session in its first column.
 pub(super) struct Walk<'a> {
@@ -52,7 +52,7 @@ impl<'a> Walk<'a> {
 /// The queries for the rows of each table.
 pub(super) fn statements(connection: &Connection) -> rusqlite::Result<Vec<Statement<'_>>> {
     let asked = TABLES.iter().map(|table| {
-        let telling::Table { name, columns, key, .. } = table;
+        let derive::Table { name, columns, key, .. } = table;
         connection
             .prepare(&format!("SELECT {columns} FROM {name} WHERE session BETWEEN ? AND ? ORDER BY {key}"))
     });
@@ -113,7 +113,7 @@ impl Expected {
         self.bytes.clear();
         self.rows.iter_mut().for_each(Vec::clear);
         let entries = records.correlated(ledger);
-        telling::tell(ledger.number, &entries, &records.all, self)?;
+        derive::derive_rows(ledger.number, &entries, &records.all, self)?;
         self.rows.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.key));
         Ok(())
     }

@@ -4,15 +4,15 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::chain::Chain;
+use super::derive::TABLES;
 use super::ledger::{Ledger, find, is_ours, select};
 use super::rows::Records;
 use super::sessions::{SNAPSHOT, STATE};
-use super::telling::TABLES;
 use super::{About, FoldBatch, Store, StoreOptions, log, rows, schema, words, write};
 use crate::codec;
 use crate::error::Result;
 use crate::seal::Seal;
-use crate::sessions::{decode_session, encode_session, told_again};
+use crate::sessions::{decode_session, encode_session, session_from_records};
 
 /// The result of rebuilding rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,7 +52,8 @@ impl Store {
         for some in numbers.chunks(AT_ONCE) {
             let begun = store.begin()?;
             store.settle(|store| {
-                some.iter().try_for_each(|number| retell(&begun, &store.seal, *number, &mut rebuilt))?;
+                some.iter()
+                    .try_for_each(|number| rebuild_rows(&begun, &store.seal, *number, &mut rebuilt))?;
                 begun.commit()
             })?;
             progress(rebuilt.records);
@@ -95,7 +96,7 @@ impl Store {
         })?;
         for id in ids {
             let Some(entry) = self.session(&id)? else { continue };
-            let session = told_again(self, &entry)?;
+            let session = session_from_records(self, &entry)?;
             let snapshot = session.snapshot.clone();
             let state = Some(encode_session(&session)?);
             let batch = FoldBatch { state, ..FoldBatch::of(snapshot) };
@@ -128,7 +129,12 @@ fn has_state(connection: &Connection, seal: &Seal, ledger: &Ledger) -> rusqlite:
 }
 
 /// Rebuilds all rows of a session, if it is ours and its records are valid.
-fn retell(connection: &Connection, seal: &Seal, number: i64, rebuilt: &mut Rebuilt) -> rusqlite::Result<()> {
+fn rebuild_rows(
+    connection: &Connection,
+    seal: &Seal,
+    number: i64,
+    rebuilt: &mut Rebuilt,
+) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&select("WHERE number = ?"))?;
     let found = statement
         .query_row([number], |row| Ok((row.get::<_, String>(1), is_ours(seal, row)?, Ledger::read(row))))

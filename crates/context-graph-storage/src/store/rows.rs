@@ -10,9 +10,9 @@ use context_graph_core::session::EventRecord;
 use context_graph_events::{DecodeError, Event};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params, params_from_iter};
 
+use super::derive::{self, Rows, TABLES};
 use super::field::Field;
 use super::ledger::Ledger;
-use super::telling::{self, Rows, TABLES};
 use super::write::number;
 use super::{LogContent, LogRecord, log};
 use crate::sessions::{decode_event, decode_record};
@@ -185,7 +185,7 @@ pub(super) fn put(
     entries: &[Entry],
     records: &[(u64, EventRecord)],
 ) -> rusqlite::Result<Option<u64>> {
-    telling::tell(session, entries, records, &mut Insert { connection, statements: Default::default() })
+    derive::derive_rows(session, entries, records, &mut Insert { connection, statements: Default::default() })
 }
 
 /// Inserts rows into their tables.
@@ -201,7 +201,7 @@ impl Rows for Insert<'_> {
         let statement = match &mut self.statements[table] {
             Some(statement) => statement,
             none => {
-                let telling::Table { name, columns, .. } = &TABLES[table];
+                let derive::Table { name, columns, .. } = &TABLES[table];
                 let marks = "?, ".repeat(row.len() - 1);
                 let asked = format!("INSERT INTO {name} ({columns}) VALUES ({marks}?)");
                 none.insert(self.connection.prepare_cached(&asked)?)

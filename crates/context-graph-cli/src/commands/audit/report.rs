@@ -53,6 +53,6 @@ pub(super) fn run(args: &ReportArgs, environment: &Environment) -> CommandResult
         return table::print_json(&json!({"output": args.html, "session_id": id, "bytes": page.len()}));
     }
     let told =
-        format!("{}: session {}, {} KB", args.html.display(), shelf.told(&id), page.len().div_ceil(1024));
+        format!("{}: session {}, {} KB", args.html.display(), shelf.titled(&id), page.len().div_ceil(1024));
     table::print_lines([told])
 }

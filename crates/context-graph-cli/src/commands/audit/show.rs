@@ -37,16 +37,16 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> CommandResult {
             entries => table::print_json(&json!(entries)),
         };
     }
-    table::page_lines(told(shelf, &entries, args.full))
+    table::page_lines(lines_of(shelf, &entries, args.full))
 }
 
 /// The entries with this id or handle, for people.
 pub(crate) fn pages(shelf: &Shelf, id: &str, full: bool) -> Result<Vec<String>, Failure> {
-    Ok(told(shelf, &find::find(shelf, id)?, full))
+    Ok(lines_of(shelf, &find::find(shelf, id)?, full))
 }
 
-fn told(shelf: &Shelf, entries: &[Entry], full: bool) -> Vec<String> {
-    let of_session = |id: &str| shelf.told(id);
+fn lines_of(shelf: &Shelf, entries: &[Entry], full: bool) -> Vec<String> {
+    let of_session = |id: &str| shelf.titled(id);
     let pages: Vec<Vec<String>> = entries.iter().map(|entry| page::of(entry, &of_session, full)).collect();
     pages.join(&String::new())
 }

@@ -53,7 +53,7 @@ pub(super) fn run(args: &TraceArgs, environment: &Environment) -> CommandResult 
     let is_repetition = |event: &str| event == DREAM_EVENT || event == "PostToolBatch";
     entries.retain(|entry| !matches!(entry, Entry::Event(happening) if is_repetition(&happening.event)));
     let width = args.width.or_else(terminal::width).unwrap_or(WIDTH);
-    let mut lines = vec![format!("session {}", shelf.told(&id))];
+    let mut lines = vec![format!("session {}", shelf.titled(&id))];
     lines.extend(entries.first().map(|entry| format!("from {}", time::local(entry.at_ms()))));
     lines.push(String::new());
     lines.extend(draw::draw(&entries, width));

@@ -75,7 +75,7 @@ struct Setting {
 
 impl Setting {
     /// The value with where it comes from, and below it what it is.
-    fn told(&self, width: Option<usize>) -> Vec<String> {
+    fn lines(&self, width: Option<usize>) -> Vec<String> {
         let default = match self.about.get("default") {
             Some(default) if self.origin != ValueSource::Default => format!("; default {default}"),
             _ => String::new(),
@@ -134,7 +134,7 @@ pub(super) fn run(ShowArgs { place: args, key }: &ShowArgs, environment: &Enviro
         table::print_json(&list.into())?;
     } else {
         let width = terminal::width();
-        let lines: Vec<String> = settings.iter().flat_map(|it| it.told(width)).collect();
+        let lines: Vec<String> = settings.iter().flat_map(|it| it.lines(width)).collect();
         table::page(&(lines.join("\n") + "\n"))?;
     }
     if let Some(words) = trust::words(files.standing()) {

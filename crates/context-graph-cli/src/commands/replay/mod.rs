@@ -57,7 +57,7 @@ enum ReplayFormat {
 pub fn tell_transcript(bytes: &[u8]) -> String {
     let mut player = Player::new(false);
     let _ = transcript::play(Path::new("transcript.jsonl"), bytes, &mut player);
-    player.told()
+    player.text()
 }
 
 pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> CommandResult {

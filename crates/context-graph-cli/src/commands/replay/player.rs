@@ -54,12 +54,12 @@ impl Player {
             return self.bad;
         }
         // A failure to write has been reported.
-        let _ = table::page_lines(self.told().lines());
+        let _ = table::page_lines(self.text().lines());
         self.bad
     }
 
     /// All sessions for people, the oldest first, safe for a terminal.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let mut sessions: Vec<_> = self.order.iter().filter_map(|id| self.sessions.get(id)).collect();
         sessions.sort_by_key(|(session, _)| session.state.started_ms);

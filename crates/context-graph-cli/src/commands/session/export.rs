@@ -64,6 +64,6 @@ pub(super) fn run(args: &ExportArgs, environment: &Environment) -> CommandResult
     if args.scope.place.json {
         return table::print_json(&json!({"output": path, "session_id": id, "records": count}));
     }
-    let told = format!("{}: {}, {}", path.display(), shelf.told(&id), counted(count, "record", "records"));
+    let told = format!("{}: {}, {}", path.display(), shelf.titled(&id), counted(count, "record", "records"));
     table::print_lines([told])
 }

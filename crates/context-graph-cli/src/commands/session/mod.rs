@@ -113,7 +113,7 @@ fn summed_up(shelf: &Shelf, session: &Session, calls: Calls) -> Vec<String> {
     let lines = summary::of(session, calls);
     let previous = session.snapshot.previous_session_id.as_deref();
     let told = |line: &str| match previous {
-        Some(id) if line.starts_with("continues ") => format!("continues {}", shelf.told(id)),
+        Some(id) if line.starts_with("continues ") => format!("continues {}", shelf.titled(id)),
         _ => line.to_owned(),
     };
     lines.lines().map(told).collect()
@@ -121,7 +121,7 @@ fn summed_up(shelf: &Shelf, session: &Session, calls: Calls) -> Vec<String> {
 
 /// A session for people with its newest events; 0 means all events.
 pub(crate) fn story_of(shelf: &Shelf, id: &str, events: usize) -> Result<Vec<String>, Failure> {
-    show::told(shelf, id, events, false)
+    show::lines_of(shelf, id, events, false)
 }
 
 /// The sessions of a project, opened for reading.
@@ -229,7 +229,8 @@ impl Shelf {
             [id] => Ok(id.clone()),
             [] => Err(Failure::session_not_found(wanted)),
             several => {
-                let mut told: Vec<String> = several.iter().take(MOST_NAMED).map(|id| self.told(id)).collect();
+                let mut told: Vec<String> =
+                    several.iter().take(MOST_NAMED).map(|id| self.titled(id)).collect();
                 if several.len() > MOST_NAMED {
                     told.push("and more".to_owned());
                 }
@@ -241,14 +242,14 @@ impl Shelf {
     }
 
     /// A session's id with its title.
-    pub(crate) fn told(&self, id: &str) -> String {
+    pub(crate) fn titled(&self, id: &str) -> String {
         let title = self.view(id).map(|view| view.session.title()).unwrap_or_default();
         if title.is_empty() { id.to_owned() } else { format!("{id} \u{201c}{title}\u{201d}") }
     }
 
     /// Sessions' ids with their titles.
-    pub(crate) fn told_all(&self, ids: &[String]) -> Vec<String> {
-        ids.iter().map(|id| self.told(id)).collect()
+    pub(crate) fn titled_all(&self, ids: &[String]) -> Vec<String> {
+        ids.iter().map(|id| self.titled(id)).collect()
     }
 
     fn newest(&self) -> Result<Option<SessionEntry>, Failure> {

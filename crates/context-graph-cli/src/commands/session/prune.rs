@@ -47,7 +47,7 @@ pub(super) fn run(args: &PruneArgs, environment: &Environment) -> CommandResult 
         if args.place.json {
             return table::print_json(&json!({"would_remove": ids}));
         }
-        let lines = shelf.told_all(&ids).into_iter().map(|told| format!("would remove {told}"));
+        let lines = shelf.titled_all(&ids).into_iter().map(|told| format!("would remove {told}"));
         return table::print_lines(lines.chain([counted(ids.len(), "session", "sessions")]));
     }
     let is_agreed = ids.is_empty()

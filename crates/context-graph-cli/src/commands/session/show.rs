@@ -40,7 +40,7 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment) -> CommandResult {
         return Ok(());
     };
     if !args.scope.place.json {
-        return table::page_lines(told(&shelf, &id, args.events, args.explain)?);
+        return table::page_lines(lines_of(&shelf, &id, args.events, args.explain)?);
     }
     let session = shelf.view(&id)?.session;
     let (lines, skipped) = story(&shelf, &id, args.events)?;
@@ -62,7 +62,7 @@ fn story(shelf: &Shelf, id: &str, limit: usize) -> Result<(Vec<Line>, usize), Fa
 }
 
 /// A session for people.
-pub(super) fn told(
+pub(super) fn lines_of(
     shelf: &Shelf,
     id: &str,
     events: usize,

@@ -91,24 +91,24 @@ pub trait Rows {
 }
 
 /// Derives the rows of entries made from these records; returns the number of the prompt of an unfinished turn.
-pub fn tell<R: Rows>(
+pub fn derive_rows<R: Rows>(
     session: i64,
     entries: &[Entry],
     records: &[(u64, EventRecord)],
     into: &mut R,
 ) -> Result<Option<u64>, R::Error> {
-    let mut telling = Telling { session, records, places: HashMap::new(), into };
+    let mut derivation = Derivation { session, records, places: HashMap::new(), into };
     for entry in entries {
         match entry {
-            Entry::Call(call) => telling.call(call)?,
-            Entry::Event(happening) => telling.event(happening)?,
+            Entry::Call(call) => derivation.call(call)?,
+            Entry::Event(happening) => derivation.event(happening)?,
         }
     }
-    telling.injections()?;
-    telling.turns(entries)
+    derivation.injections()?;
+    derivation.turns(entries)
 }
 
-struct Telling<'a, R> {
+struct Derivation<'a, R> {
     session: i64,
     records: &'a [(u64, EventRecord)],
     /// For each batch, how many calls without a record of their own were derived.
@@ -116,7 +116,7 @@ struct Telling<'a, R> {
     into: &'a mut R,
 }
 
-impl<R: Rows> Telling<'_, R> {
+impl<R: Rows> Derivation<'_, R> {
     fn call(&mut self, call: &Call) -> Result<(), R::Error> {
         let seq = call.first_seq();
         let place = if call.records.is_empty() {
