@@ -18,7 +18,7 @@ mod turns;
 use serde::Serialize;
 
 pub use call::{Agent, Call, EventRuling, Evidence, Outcome, Part, strictness};
-pub use correlate::{SessionRef, correlate, correlate_events};
+pub use correlate::{CALL_EVENTS, SessionRef, correlate, correlate_events};
 pub(crate) use draft::told_by;
 pub use duration::duration;
 pub use places::{EDITORS, edits_files};

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use context_graph_core::audit::CALL_EVENTS;
 use context_graph_events::agents::Agent;
 use rusqlite::types::Value;
 
@@ -17,6 +18,10 @@ impl Asked {
     /// `None` if nothing of this kind can match.
     pub(super) fn new(filter: &Filter, scope: &Scope<'_>, is_call: bool, limit: usize) -> Option<Self> {
         if !is_call && (!filter.tools.is_empty() || !filter.outcomes.is_empty()) {
+            return None;
+        }
+        let of_calls = |event: &String| CALL_EVENTS.contains(&event.as_str());
+        if is_call && !filter.events.is_empty() && !filter.events.iter().any(of_calls) {
             return None;
         }
         let columns = if is_call {

@@ -90,3 +90,14 @@ fn every_entry_is_completed_however_many_there_are_and_progress_is_told() {
     assert_eq!((found.len(), found.iter().filter(is_complete).count()), (2200, 2200));
     assert!(store.connection.is_autocommit(), "no lock is left");
 }
+
+#[test]
+fn calls_are_not_read_for_events_that_no_call_has() {
+    let is_asked = |events: &[&str]| {
+        let events = events.iter().map(|event| (*event).to_owned()).collect();
+        Asked::new(&Filter { events, ..Filter::default() }, &Scope::AllBut(&[]), true, 1).is_some()
+    };
+    assert!(is_asked(&[]));
+    assert!(is_asked(&["Stop", "PostToolUse"]));
+    assert!(!is_asked(&["Stop", "UserPromptSubmit"]));
+}
