@@ -76,17 +76,22 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> CommandResult {
         print(&sessions, args.scope.all_projects)?;
     }
     if has_more {
-        let mut count = 0;
+        let (mut count, most) = (0, args.limit.max(MOST_COUNTED));
         for shelf in shelves.iter() {
-            let query = SessionQuery { since_ms, until_ms, project: shelf.only.clone(), limit: None };
+            let query =
+                SessionQuery { since_ms, until_ms, project: shelf.only.clone(), limit: Some(most + 1) };
             count += shelf.sessions.list(shelf.store.as_ref(), &query)?.len();
         }
-        let [shown, count] = [args.limit, count].map(|number| summary::thousands(number as u64));
-        let shown = format!("{shown} of {count}, --limit 0 for all");
+        let more = if count > most { "more than " } else { "" };
+        let [shown, count] = [args.limit, count.min(most)].map(|number| summary::thousands(number as u64));
+        let shown = format!("{shown} of {more}{count}, --limit 0 for all");
         table::print_lines([String::new(), shown])?;
     }
     report_damaged(damaged)
 }
+
+/// Counting sessions stops here: a million would take two seconds.
+const MOST_COUNTED: usize = 5_000;
 
 /// A session that cannot be read.
 struct Damaged {
