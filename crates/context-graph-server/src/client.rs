@@ -131,6 +131,12 @@ impl Client {
         Ok(Self { agent: config.into(), url, token: token.to_owned(), acknowledged: AtomicI64::new(0) })
     }
 
+    /// Another machine's client that uses the same connections.
+    pub(crate) fn with_token(&self, token: &str) -> Self {
+        let (agent, url) = (self.agent.clone(), self.url.clone());
+        Self { agent, url, token: token.to_owned(), acknowledged: AtomicI64::new(0) }
+    }
+
     /// Joins with an invitation.
     pub fn join(&self, invitation: &str, machine: &str, key: &SigningKey) -> Result<Joined, ClientError> {
         let asked = Join {

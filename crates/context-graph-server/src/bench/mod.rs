@@ -20,8 +20,8 @@ pub fn push(prepared: &Prepared, url: &str, pushers: usize) -> Result<Duration, 
     let next = AtomicUsize::new(0);
     let started = Instant::now();
     let push = || -> Result<(), ClientError> {
-        let clients = prepared.tokens.iter().map(|token| Client::new(url, None, token));
-        let clients = clients.collect::<Result<Vec<_>, _>>()?;
+        let client = Client::new(url, None, "")?;
+        let clients: Vec<_> = prepared.tokens.iter().map(|token| client.with_token(token)).collect();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some((machine, body)) =
