@@ -59,7 +59,7 @@ struct Gathering<'a> {
     reports: Vec<(u64, i64, Agent, PostToolBatchToolCall)>,
 }
 
-/// The events that can be a part of a call, by name: those that [`Gathering::take`] gives to one.
+/// The events that can be a part of a call, by name: those that `Gathering::take` gives to one.
 pub const CALL_EVENTS: [&str; 5] =
     ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionDenied", "PermissionRequest"];
 
