@@ -15,7 +15,7 @@ use context_graph_storage::store::Chain;
 use context_graph_web::{Asked, Records as _, SessionsAsked};
 use serde_json::{Value, json};
 
-use crate::machine::{Machine, record, why};
+use crate::machine::{Machine, event, record, why};
 use crate::{Team, now_ms, pages};
 
 /// A removal may be about a machine that was stolen.
@@ -41,25 +41,6 @@ pub(crate) fn removed(team: &Team) {
     team.pool.with(|connection| connection.batch(sql)).unwrap();
     members::invite(&team.pool, "team", "bob", None, 60_000, now_ms()).unwrap();
     assert!(why(bob.push("s", (1, 4))).contains("revoked"));
-}
-
-fn event(seq: u64, mut payload: Value) -> LogRecord {
-    for (name, value) in [("session_id", "s"), ("transcript_path", ""), ("cwd", "/p")] {
-        payload[name] = value.into();
-    }
-    let tool_use_id = payload["tool_use_id"].as_str().map(str::to_owned);
-    let record = EventRecord {
-        at_ms: 1_790_000_000_000 + i64::try_from(seq).unwrap() * 1000,
-        tool_use_id: tool_use_id.clone(),
-        payload: payload.to_string(),
-        took_us: 900,
-        link: None,
-        ruling: None,
-        updated_input: None,
-        cuts: Vec::new(),
-        remembered: Vec::new(),
-    };
-    LogRecord { tool_use_id, bytes: encode_record(&record).unwrap(), source: None }
 }
 
 /// Records behind others, signed.
@@ -107,7 +88,7 @@ fn turns() -> Vec<LogRecord> {
         }
     }
     all.extend([batch(&["b1", "a3"]), answer("c5"), stop]);
-    (1..).zip(all).map(|(seq, payload)| event(seq, payload)).collect()
+    (1..).zip(all).map(|(seq, payload)| event("s", seq, payload)).collect()
 }
 
 pub(crate) fn late(team: &Team) {

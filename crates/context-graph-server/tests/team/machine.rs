@@ -8,7 +8,7 @@ use context_graph_server::wire::{About, Forget, Head, Packer, Push};
 use context_graph_storage::LogRecord;
 use context_graph_storage::sessions::encode_record;
 use context_graph_storage::store::Chain;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{Team, now_ms};
 
@@ -32,11 +32,15 @@ pub(crate) fn record(session: &str, seq: u64, salt: &str) -> LogRecord {
         _ => json!({"hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": call,
             "tool_input": {"file_path": format!("/p/{}{salt}.rs", (seq - 1) % 7)}, "tool_response": {"ok": true}}),
     };
-    let mut payload = payload;
+    event(session, seq, payload)
+}
+
+/// An event as it is pushed.
+pub(crate) fn event(session: &str, seq: u64, mut payload: Value) -> LogRecord {
     for (name, value) in [("session_id", session), ("transcript_path", ""), ("cwd", "/p")] {
         payload[name] = value.into();
     }
-    let tool_use_id = (seq > 1).then_some(call);
+    let tool_use_id = payload["tool_use_id"].as_str().map(str::to_owned);
     let record = EventRecord {
         at_ms: 1_790_000_000_000 + i64::try_from(seq).unwrap() * 1000,
         tool_use_id: tool_use_id.clone(),
