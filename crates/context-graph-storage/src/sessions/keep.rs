@@ -134,8 +134,6 @@ impl Sessions {
         let mut store = Reach::new(self, Patience::Command, now_ms, store);
         let mut state = self.load_whole(&mut guard, session_id, now_ms, &mut store, Vec::new(), 0)?;
         let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
-        let journal = (!folded.emptied).then(|| guard.journal_start());
-        self.note_head(Some(&folded.entry), session_id, journal);
-        if folded.emptied { guard.retire() } else { Ok(false) }
+        self.folded(guard, &folded, true)
     }
 }

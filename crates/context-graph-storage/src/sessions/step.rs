@@ -24,8 +24,8 @@ use crate::store::{About, Counts, FoldBatch, LogRecord, Patience, Store};
 pub enum Durability {
     /// It survives a crash of the process.
     Process,
-    /// It survives a power cut, in the session's journal.
-    Journal,
+    /// The same, and the heads say that there is such a session.
+    Start,
     /// It survives a power cut, and the session is folded into the store.
     Power,
     /// The same, and the session has ended.
@@ -33,12 +33,12 @@ pub enum Durability {
 }
 
 impl Durability {
-    /// What an event requires: turns, compactions, starts and ends are sync points.
+    /// What an event requires: turns, compactions and ends are sync points.
     pub fn of(event: &Event) -> Self {
         match event {
             Event::SessionEnd(_) => Self::End,
-            // A fold for one event would be expensive: a start goes into the store with the first turn.
-            Event::SessionStart(_) => Self::Journal,
+            // After a power cut nobody misses a start: the session starts again.
+            Event::SessionStart(_) => Self::Start,
             Event::Stop(_) | Event::PreCompact(_) => Self::Power,
             _ => Self::Process,
         }
@@ -134,9 +134,6 @@ impl Sessions {
         let Linked { previous, refused_previous, postponed } = linked;
         let written = guard.append_own(&remembering(&memory.fresh_bytes(), encode_record(&record)?))?;
         let own = written.end;
-        if durability == Durability::Journal {
-            guard.begin_sync();
-        }
 
         let mut state = self.load_from(&mut guard, known?, session_id, at_ms, || {
             store.look(|store| store.map_or(Ok(None), |store| stored(store, session_id)))
@@ -215,13 +212,13 @@ impl Sessions {
         durability: Durability,
     ) -> Result<Kept> {
         let mut kept = Kept::default();
-        let waits_for_turn = matches!(durability, Durability::Process | Durability::Journal);
+        let waits_for_turn = matches!(durability, Durability::Process | Durability::Start);
         let stays = state.unread.is_some() || waits_for_turn && own.offset < FOLD_ABOVE_BYTES;
         if stays {
             store.close();
         }
         if let Some(error) = state.unread.take() {
-            if durability != Durability::Process {
+            if !waits_for_turn {
                 guard.sync()?;
             }
             kept.postponed = Some(error);
@@ -230,8 +227,7 @@ impl Sessions {
         let session_id = guard.session_id().to_owned();
         if stays {
             guard.write_state(state.applied.unwrap_or(own), &state.live_bytes()?)?;
-            if durability == Durability::Journal {
-                guard.sync()?;
+            if durability == Durability::Start {
                 self.note_head(None, &session_id, Some(own));
             }
             return Ok(kept);
@@ -256,16 +252,13 @@ impl Sessions {
         Ok(kept)
     }
 
-    /// Records the head after a fold. The live files are removed if the session has ended and nothing has
-    /// arrived since.
-    pub(super) fn folded(&self, guard: SessionLock<'_>, folded: &Folded, over: bool) -> Result<()> {
+    /// Records the head after a fold. The live files of a session that is `over` are removed, unless something has
+    /// arrived since. Returns whether they were.
+    pub(super) fn folded(&self, guard: SessionLock<'_>, folded: &Folded, over: bool) -> Result<bool> {
         let is_put_away = over && folded.emptied;
         let journal = (!is_put_away).then(|| guard.journal_start());
         self.note_head(Some(&folded.entry), guard.session_id(), journal);
-        if is_put_away {
-            guard.retire()?;
-        }
-        Ok(())
+        if is_put_away { guard.retire() } else { Ok(false) }
     }
 
     /// Folds a session's journal into the store. Losses that are found are recorded.
