@@ -4,6 +4,9 @@
 //! sets up a stack for overflow reports. For a hook, that costs more than answering the event.
 #![cfg_attr(all(target_os = "linux", not(test)), no_main)]
 
+#[cfg(target_env = "musl")]
+mod musl_heap;
+
 #[cfg(all(target_os = "linux", not(test)))]
 #[expect(unsafe_code, reason = "the entry point's name is fixed, and a closed pipe must not kill us")]
 mod start {
