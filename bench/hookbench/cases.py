@@ -39,13 +39,13 @@ def payload(event):
 
 
 def find_binary():
-    """The release build of this tree."""
+    """The release build of this tree. One with musl is only taken where there is no other: name it to measure it."""
     target = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
     places = ("*/release/context-graph", "release/context-graph")
     found = [path for place in places for path in sorted(glob.glob(os.path.join(target, place)))]
     if not found:
         raise SystemExit("no release build found: run cargo build --release, or give --bin PATH")
-    return max(found, key=os.path.getmtime)
+    return max(found, key=lambda path: ("-musl/" not in path, os.path.getmtime(path)))
 
 
 def named(binary):
