@@ -4,11 +4,16 @@ import tomllib
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
-# Rust's name of a platform: how npm and Debian call it, and what Homebrew asks for. A Linux binary is static, so one
-# stands for every C library.
+_LINUX_INTEL = {"npm": ("linux", "x64"), "deb": "amd64", "brew": ("on_linux", "on_intel")}
+_LINUX_ARM = {"npm": ("linux", "arm64"), "deb": "arm64", "brew": ("on_linux", "on_arm")}
+
+# Rust's name of a platform: how npm and Debian call it, and what Homebrew asks for. A Linux binary is static, so either one
+# runs with every C library. The one with musl starts faster and comes first.
 PLATFORMS = {
-    "x86_64-unknown-linux-gnu": {"npm": ("linux", "x64"), "deb": "amd64", "brew": ("on_linux", "on_intel")},
-    "aarch64-unknown-linux-gnu": {"npm": ("linux", "arm64"), "deb": "arm64", "brew": ("on_linux", "on_arm")},
+    "x86_64-unknown-linux-musl": _LINUX_INTEL,
+    "x86_64-unknown-linux-gnu": _LINUX_INTEL,
+    "aarch64-unknown-linux-musl": _LINUX_ARM,
+    "aarch64-unknown-linux-gnu": _LINUX_ARM,
     "x86_64-apple-darwin": {"npm": ("darwin", "x64"), "brew": ("on_macos", "on_intel")},
     "aarch64-apple-darwin": {"npm": ("darwin", "arm64"), "brew": ("on_macos", "on_arm")},
 }

@@ -29,12 +29,14 @@ def text(sums):
     """The formula for the archives among these files, by their checksums."""
     parts = [HEAD]
     for system in ("on_macos", "on_linux"):
-        blocks = []
+        blocks = {}
         for target, names in PLATFORMS.items():
             archive = f"context-graph-{VERSION}-{target}.tar.gz"
             if names["brew"][0] == system and archive in sums:
-                blocks.append(f'    {names["brew"][1]} do\n      url "{REPOSITORY}/releases/download/v{VERSION}/{archive}"\n'
-                              f'      sha256 "{sums[archive]}"\n    end\n')
+                block = (f'    {names["brew"][1]} do\n      url "{REPOSITORY}/releases/download/v{VERSION}/{archive}"\n'
+                         f'      sha256 "{sums[archive]}"\n    end\n')
+                # The first archive for a processor is the one to take.
+                blocks.setdefault(names["brew"][1], block)
         if blocks:
-            parts.append(f"\n  {system} do\n" + "".join(blocks) + "  end\n")
+            parts.append(f"\n  {system} do\n" + "".join(blocks.values()) + "  end\n")
     return "".join([*parts, TAIL])

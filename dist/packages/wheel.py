@@ -16,9 +16,13 @@ import zipfile
 from common import DESCRIPTION, KEYWORDS, LICENCE, REPOSITORY, ROOT, VERSION
 
 # A static binary runs with any C library: both names, for what pip asks on Debian and on Alpine.
+_LINUX_INTEL = "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"
+_LINUX_ARM = "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"
 TAGS = {
-    "x86_64-unknown-linux-gnu": "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
-    "aarch64-unknown-linux-gnu": "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
+    "x86_64-unknown-linux-musl": _LINUX_INTEL,
+    "x86_64-unknown-linux-gnu": _LINUX_INTEL,
+    "aarch64-unknown-linux-musl": _LINUX_ARM,
+    "aarch64-unknown-linux-gnu": _LINUX_ARM,
     "x86_64-apple-darwin": "macosx_10_12_x86_64",
     "aarch64-apple-darwin": "macosx_11_0_arm64",
 }
