@@ -12,7 +12,7 @@ impl Environment {
     )]
     pub(crate) fn is_run_by_an_agent() -> bool {
         let is_marked = std::env::var_os(AGENTS_MARK).is_some_and(|value| !value.is_empty());
-        is_marked || is_below_an_agent(None)
+        is_marked || is_below_an_agent()
     }
 
     /// Whether an agent started the client that this hook answers. What such a client is asked for is what the agent
@@ -23,7 +23,7 @@ impl Environment {
     )]
     pub(crate) fn is_client_run_by_an_agent() -> bool {
         let client = std::env::var_os("CLAUDE_PID").and_then(|process| process.to_str()?.parse().ok());
-        client.is_some_and(|client| was_started_by_an_agent(client) || is_below_an_agent(Some(client)))
+        client.is_some_and(is_agents_or_below)
     }
 }
 
@@ -33,23 +33,30 @@ const AGENTS_MARK: &str = "CLAUDECODE";
 #[cfg(target_os = "linux")]
 const MAX_ABOVE: usize = 64;
 
-/// Whether a parent of this process, or of the given one, was started with the agent's mark. A script can remove the mark from its own
-/// environment, but not from the one that the kernel recorded when the script was started.
+/// Whether a parent of this process was started with the agent's mark.
 #[cfg(target_os = "linux")]
-fn is_below_an_agent(process: Option<u32>) -> bool {
-    // An agent may be running these tests.
-    #[cfg(debug_assertions)]
-    #[expect(clippy::disallowed_methods, reason = "a test switch")]
-    if std::env::var_os("CONTEXT_GRAPH_TEST_ALONE").is_some() {
-        return false;
-    }
-    let first = process.unwrap_or_else(std::os::unix::process::parent_id);
-    let above = std::iter::successors(Some(first), |process| {
+fn is_below_an_agent() -> bool {
+    !is_tested_alone() && is_agents_or_below(std::os::unix::process::parent_id())
+}
+
+/// Whether a process or one of its parents was started with the agent's mark. A script can remove the mark from its
+/// own environment, but not from the one that the kernel recorded when the script was started.
+#[cfg(target_os = "linux")]
+fn is_agents_or_below(process: u32) -> bool {
+    let upwards = std::iter::successors(Some(process), |process| {
         // The process name in parentheses may contain anything, so we search for the last `)`.
         let about = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
         about.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
     });
-    above.take_while(|process| *process > 0).take(MAX_ABOVE).any(was_started_by_an_agent)
+    let checked = if is_tested_alone() { 1 } else { MAX_ABOVE };
+    upwards.take_while(|process| *process > 0).take(checked).any(was_started_by_an_agent)
+}
+
+/// Whether the parents of a test are not checked: an agent may be running it.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "a test switch")]
+fn is_tested_alone() -> bool {
+    cfg!(debug_assertions) && std::env::var_os("CONTEXT_GRAPH_TEST_ALONE").is_some()
 }
 
 /// Whether a process was started with the agent's mark.
@@ -64,12 +71,12 @@ fn was_started_by_an_agent(process: u32) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_below_an_agent(_process: Option<u32>) -> bool {
+fn is_below_an_agent() -> bool {
     false
 }
 
 #[cfg(not(target_os = "linux"))]
-fn was_started_by_an_agent(_process: u32) -> bool {
+fn is_agents_or_below(_process: u32) -> bool {
     false
 }
 

@@ -307,22 +307,18 @@ fn print_for(choice: AgentChoice, args: &GenerateConfigArgs, environment: &Envir
 /// Shows what would be written, and asks.
 fn ask(scripts: &[(HookType, PathBuf)], plan: &Plan, environment: &Environment) -> CommandResult {
     let (file, before, edited) = planned(environment, Scope::Project, plan)?;
-    let told = |path: &Path| {
+    let scripts = scripts.iter().map(|(_, path)| {
         let verb = if path.symlink_metadata().is_ok() { "replace" } else { "write" };
         format!("{verb} {}", path.display())
-    };
-    let scripts = scripts.iter().map(|(_, path)| told(path));
-    let settings = if edited.text == before {
-        vec![format!("{} stays as it is", file.path().display())]
+    });
+    let settings = file.path().display();
+    let agreed = if edited.text == before {
+        table::print_lines(scripts.chain([format!("{settings} stays as it is")]))?;
+        terminal::agreed(false, "Write this?")
     } else {
         let find = changes::in_settings(environment.project_root());
         let changes = changes::lines(&find, before.as_deref(), &edited);
-        [format!("changes to {}:", file.path().display())].into_iter().chain(changes).collect()
-    };
-    table::print_lines(scripts.chain(settings))?;
-    let agreed = if edited.text == before {
-        terminal::agreed(false, "Write this?")
-    } else {
+        table::print_lines(scripts.chain([format!("changes to {settings}:")]).chain(changes))?;
         let [before, after] = [&before, &edited.text].map(|text| text.as_deref().unwrap_or(""));
         terminal::agreed_to_lines(false, "Write this?", &diff(before, after))
     };
