@@ -8,7 +8,10 @@ use std::process::{Command, Output};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/run");
 /// The system tools that the script needs.
-const TOOLS: [&str; 7] = ["bash", "cat", "dirname", "env", "id", "mkdir", "rm"];
+const TOOLS: [&str; 9] = ["bash", "cat", "dirname", "env", "id", "ls", "mkdir", "rm", "sed"];
+/// A compiler that has the standard library for musl.
+const RUSTC: &str =
+    "#!/usr/bin/env bash\n[ \"$1\" = -vV ] && echo 'host: x86_64-unknown-linux-gnu' || echo \"$PWD/lib\"\n";
 
 fn executable(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -30,6 +33,7 @@ fn run(broken: &str) -> Output {
         "bin/cargo-semver-checks",
         "bin/git",
         "bin/mdbook",
+        "bin/musl-gcc",
         "bin/npm",
         "bin/valgrind",
         "bin/python3",
@@ -43,6 +47,8 @@ fn run(broken: &str) -> Output {
     ] {
         executable(&folder.path().join(name), &stub);
     }
+    executable(&bin.join("rustc"), RUSTC);
+    executable(&folder.path().join("lib/libstd-1.rlib"), "");
     for tool in TOOLS {
         let real = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(tool));
         symlink(real.iter().find(|path| path.exists()).unwrap(), bin.join(tool)).unwrap();
@@ -70,6 +76,7 @@ fn every_step_is_run_and_timed() {
         "database",
         "release",
         "instructions",
+        "musl",
         "packages",
         "dependencies",
         "tests",
@@ -104,7 +111,8 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         ("install-client", "client"),
         ("install-agents", "agents"),
         ("install .", "browser"),
-        ("cargo build", "release"),
+        ("cargo build --release --locked.", "release"),
+        ("-linux-musl", "musl"),
         ("count", "instructions"),
         ("build --built", "packages"),
         ("try .", "packages"),
@@ -116,6 +124,6 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(text.contains(&format!("== {step}: FAILED with status 7, ")), "{text}");
         assert!(text.contains("broken here"), "{text}");
-        assert_eq!(text.matches(": passed, ").count(), 14, "{text}");
+        assert_eq!(text.matches(": passed, ").count(), 15, "{text}");
     }
 }
