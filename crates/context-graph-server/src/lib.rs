@@ -26,4 +26,4 @@ pub use aside::forget_by_id;
 pub use ingest::{PushError, take_in};
 pub use manage::is_name;
 pub use records::TeamRecords;
-pub use serve::{Listening, Serving};
+pub use serve::{Listening, Patience, Serving};

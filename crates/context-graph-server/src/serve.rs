@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 use crate::db::Pool;
-use crate::http::{App, Kind, Places};
+use crate::http::{App, BODY_PATIENCE, Kind, Places};
 
 /// Most connections at the same time; more wait in the system's queue.
 const CONNECTIONS: usize = 512;
@@ -31,10 +31,23 @@ const CONNECTIONS: usize = 512;
 const OF_ADDRESS: usize = 128;
 /// Most threads that wait for the database at the same time.
 const THREADS: usize = 16;
-/// The time limit for the head of a request, and for a TLS handshake.
-const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 /// The time limit for a connection.
 const CONNECTION_LASTS: Duration = Duration::from_hours(1);
+
+/// The time limits for receiving a request.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For its head, and for a TLS handshake.
+    pub head: Duration,
+    /// For its body.
+    pub body: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { head: Duration::from_secs(10), body: BODY_PATIENCE }
+    }
+}
 
 /// How to serve.
 #[derive(Debug)]
@@ -47,6 +60,8 @@ pub struct Serving {
     pub is_behind_proxy: bool,
     /// The database, with its tables.
     pub pool: Pool,
+    /// How long requests may take to arrive.
+    pub patience: Patience,
     /// The clock.
     pub now_ms: fn() -> i64,
 }
@@ -86,7 +101,7 @@ impl Serving {
             listener,
             acceptor,
             is_behind_proxy,
-            app: App::new(self.pool, is_behind_proxy, self.now_ms),
+            app: App::new(self.pool, is_behind_proxy, self.patience, self.now_ms),
         })
     }
 }
@@ -159,7 +174,7 @@ impl Listening {
                     match acceptor {
                         None => answer(stream, peer, router, &app).await,
                         Some(acceptor) => {
-                            match tokio::time::timeout(HEAD_PATIENCE, acceptor.0.accept(stream)).await {
+                            match tokio::time::timeout(app.patience().head, acceptor.0.accept(stream)).await {
                                 Ok(Ok(stream)) => answer(stream, peer, router, &app).await,
                                 Ok(Err(_)) => {}
                                 Err(_) => app.turn_away(peer.ip(), Kind::Slow),
@@ -205,7 +220,7 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         }
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(64 << 10);
+    builder.timer(TokioTimer::new()).header_read_timeout(app.patience().head).max_buf_size(64 << 10);
     let stream = Heard { stream, heard: Arc::clone(&heard) };
     // An error on one connection does not concern the others.
     if let Err(error) = builder.serve_connection(TokioIo::new(stream), service).await {

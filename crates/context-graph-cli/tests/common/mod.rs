@@ -18,6 +18,16 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// Only with this function does the standard library start a process in another folder without copying ours first, which
+/// takes longer than many of the commands that are run here. It looks whether the function is there; in a static program it
+/// is not, unless something names it.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[used]
+static STARTS_WITHOUT_A_COPY: unsafe extern "C" fn(
+    *mut libc::posix_spawn_file_actions_t,
+    *const libc::c_char,
+) -> libc::c_int = libc::posix_spawn_file_actions_addchdir_np;
+
 /// A project folder and a home, and nothing else.
 pub struct Place {
     folder: TempDir,

@@ -22,15 +22,6 @@ pub(super) fn length(headers: &HeaderMap, most: usize) -> Answer<usize> {
     Ok(length)
 }
 
-/// Reads a body of a known length, within the limit of time.
-pub(super) async fn read(headers: &HeaderMap, body: Body, most: usize) -> Answer<Bytes> {
-    length(headers, most)?;
-    let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time");
-    let cut = |_| Refused::new(StatusCode::BAD_REQUEST, "the request was cut off");
-    let reading = axum::body::to_bytes(body, most);
-    tokio::time::timeout(BODY_PATIENCE, reading).await.map_err(late)?.map_err(cut)
-}
-
 /// Waits for memory, as long as a sender waits for an answer.
 pub(super) async fn room(of: &Arc<Semaphore>, bytes: usize, all: usize) -> Answer<OwnedSemaphorePermit> {
     let steps = u32::try_from((bytes / STEP + 1).min(all)).unwrap_or(u32::MAX);
@@ -40,6 +31,15 @@ pub(super) async fn room(of: &Arc<Semaphore>, bytes: usize, all: usize) -> Answe
 }
 
 impl App {
+    /// Reads a body of a known length, within the limit of time.
+    pub(super) async fn read(&self, headers: &HeaderMap, body: Body, most: usize) -> Answer<Bytes> {
+        length(headers, most)?;
+        let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time");
+        let cut = |_| Refused::new(StatusCode::BAD_REQUEST, "the request was cut off");
+        let reading = axum::body::to_bytes(body, most);
+        tokio::time::timeout(self.patience().body, reading).await.map_err(late)?.map_err(cut)
+    }
+
     /// Waits until the machine may push. Several of its processes may want to at the same time.
     pub(super) async fn place(&self, machine: i64) -> Answer<Place<i64>> {
         let many = |_| Refused::new(StatusCode::TOO_MANY_REQUESTS, "this machine pushes too much at once");

@@ -66,7 +66,7 @@ pub(super) async fn answer(app: &App, guest: Principal, request: Request) -> Res
         );
     }
     let (parts, body): (_, Body) = request.into_parts();
-    let bytes = match super::read(&parts.headers, body, super::MAX_SMALL).await {
+    let bytes = match app.read(&parts.headers, body, super::MAX_SMALL).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused.into_response(),
     };

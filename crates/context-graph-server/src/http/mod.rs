@@ -26,18 +26,18 @@ use crate::aside::{self, forget_by_id};
 use crate::db::{DbError, Pool};
 use crate::ingest::{PushError, take_in};
 use crate::members::{JoinError, Principal, join as join_team, last_push, of_token};
-use crate::serve::network;
+use crate::serve::{Patience, network};
 use crate::wire::{Forget, Join, MAX_PUSH, MAX_UNPACKED, Push, Refusal};
 use crate::{keys, manage, policy, schema};
-use body::{length, read, room};
+use body::{length, room};
 use counts::Counts;
 pub(crate) use places::Places;
 use rate::Rates;
 pub(crate) use turned_away::Kind;
 use turned_away::{STORED_EVERY, TurnedAway};
 
-/// The time limits for receiving a request and for answering it.
-const BODY_PATIENCE: Duration = Duration::from_secs(30);
+/// The time limits for receiving a request, unless told otherwise, and for answering it.
+pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(90);
 /// The largest request other than a push.
 const MAX_SMALL: usize = 16 << 10;
@@ -60,6 +60,7 @@ pub(crate) struct App(Arc<Inner>);
 struct Inner {
     is_behind_proxy: bool,
     pool: Pool,
+    patience: Patience,
     now_ms: fn() -> i64,
     rates: Rates,
     counts: Counts,
@@ -138,11 +139,12 @@ impl IntoResponse for Refused {
 type Answer<T> = Result<T, Refused>;
 
 impl App {
-    pub(crate) fn new(pool: Pool, is_behind_proxy: bool, now_ms: fn() -> i64) -> Self {
+    pub(crate) fn new(pool: Pool, is_behind_proxy: bool, patience: Patience, now_ms: fn() -> i64) -> Self {
         Self(Arc::new(Inner {
             is_behind_proxy,
             pages: pages::Pages::new(pool.clone(), now_ms),
             pool,
+            patience,
             now_ms,
             rates: Rates::default(),
             counts: Counts::default(),
@@ -179,6 +181,10 @@ impl App {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         let found = told.or_else(|| peer.map(|ConnectInfo(peer)| peer.ip()));
         network(found.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))
+    }
+
+    pub(crate) fn patience(&self) -> Patience {
+        self.0.patience
     }
 
     fn now_ms(&self) -> i64 {
@@ -287,7 +293,7 @@ async fn join(
     if !app.0.rates.is_within(&format!("join {address}"), 0.5, 20.0) {
         return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many tries from this address"));
     }
-    let bytes = read(&headers, body, MAX_SMALL).await?;
+    let bytes = app.read(&headers, body, MAX_SMALL).await?;
     let asked: Join = serde_json::from_slice(&bytes)
         .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to join"))?;
     let joined = app.ask(move |pool, now_ms| Ok::<_, DbError>(join_team(pool, &asked, now_ms))).await?;
@@ -302,7 +308,7 @@ async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<
     let place = app.place(machine).await?;
     // The bytes, their copy without gaps, and what is decoded from them.
     let arriving = room(&app.0.arriving, length(&headers, MAX_PUSH)? * 3, ARRIVING).await?;
-    let bytes = read(&headers, body, MAX_PUSH).await?;
+    let bytes = app.read(&headers, body, MAX_PUSH).await?;
     let asked: Push = postcard::from_bytes(&bytes).map_err(|_| {
         Refused::new(StatusCode::BAD_REQUEST, "this is not a push that this version can read")
     })?;
@@ -324,7 +330,7 @@ async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<
 
 async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
     let (guest, machine) = app.machine(&headers).await?;
-    let bytes = read(&headers, body, MAX_SMALL).await?;
+    let bytes = app.read(&headers, body, MAX_SMALL).await?;
     let asked: Forget = postcard::from_bytes(&bytes)
         .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to forget"))?;
     let signed = Forget::signed(machine, &asked.session_id, asked.ordinal);

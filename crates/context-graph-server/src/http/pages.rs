@@ -179,7 +179,7 @@ async fn sign_in(app: &App, address: IpAddr, request: Request) -> Response {
     }
     let is_secure = origin.is_some_and(|origin| origin.starts_with("https://"));
     let (parts, body): (_, Body) = request.into_parts();
-    let bytes = match super::read(&parts.headers, body, super::MAX_SMALL).await {
+    let bytes = match app.read(&parts.headers, body, super::MAX_SMALL).await {
         Ok(bytes) => bytes,
         Err(Refused::Status(status, _) | Refused::Push(status, _)) => {
             return door(status, Some("That is not a token."));

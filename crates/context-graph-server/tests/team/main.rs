@@ -23,7 +23,7 @@ mod tls;
 mod upgrade;
 
 use context_graph_server::db::{Place, Pool, Tls};
-use context_graph_server::{Serving, schema};
+use context_graph_server::{Patience, Serving, schema};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use cluster::Cluster;
@@ -44,18 +44,20 @@ pub(crate) fn now_ms() -> i64 {
 
 /// Starts another server on a database.
 pub(crate) fn serve(place: &Place) -> String {
-    serve_as(place, false)
+    serve_as(place, |_| {})
 }
 
-/// The same behind a proxy or not.
-pub(crate) fn serve_as(place: &Place, is_behind_proxy: bool) -> String {
-    let serving = Serving {
+/// The same with other settings.
+pub(crate) fn serve_as(place: &Place, change: impl FnOnce(&mut Serving)) -> String {
+    let mut serving = Serving {
         listen: "127.0.0.1:0".parse().unwrap(),
         certificate: None,
-        is_behind_proxy,
+        is_behind_proxy: false,
         pool: Pool::new(place.clone()),
+        patience: Patience::default(),
         now_ms,
     };
+    change(&mut serving);
     let listening = serving.bind().unwrap();
     let url = format!("http://{}", listening.address().unwrap());
     std::thread::spawn(move || listening.run());
@@ -106,8 +108,12 @@ const SCENARIOS: &[Scenario] = &[
     ("a search finds what records say, as far as the role allows", pages::search),
 ];
 
+/// A scenario waits for the database, for the other side or for a limit of time more than it works.
+const THREADS: usize = 8;
+
 fn main() {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(THREADS);
     let cluster: Option<&'static Cluster> = Cluster::start().map(|cluster| &*Box::leak(Box::new(cluster)));
     let mut trials = Vec::new();
     for &(name, scenario) in SCENARIOS {

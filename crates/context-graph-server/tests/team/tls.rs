@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use context_graph_server::Serving;
 use context_graph_server::client::Client;
 use context_graph_server::db::Pool;
 use context_graph_server::keys::{SigningKey, random};
 use context_graph_server::members::{self, Role};
+use context_graph_server::{Patience, Serving};
 
 use crate::machine::Machine;
 use crate::{Team, now_ms};
@@ -52,6 +52,7 @@ pub(crate) fn only_the_right_certificate(team: &Team) {
             certificate: Some(certificate.clone()),
             is_behind_proxy: false,
             pool: Pool::new(team.place.clone()),
+            patience: Patience::default(),
             now_ms,
         };
         let listening = serving.bind().unwrap();

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use context_graph_server::db::{DbError, Place, Pool};
-use context_graph_server::{Serving, schema};
+use context_graph_server::{Patience, Serving, schema};
 use serde_json::json;
 
 use super::failure::{CommandResult, Failure, refuse_to_agents};
@@ -184,7 +184,8 @@ fn serve(args: &RunArgs, pool: Pool) -> CommandResult {
     let is_secure = args.certificate.is_some();
     let certificate = args.certificate.clone().zip(args.key.clone());
     let (listen, is_behind_proxy) = (args.listen, args.behind_proxy);
-    let serving = Serving { listen, certificate, is_behind_proxy, pool, now_ms: clock::now_ms };
+    let patience = Patience::default();
+    let serving = Serving { listen, certificate, is_behind_proxy, pool, patience, now_ms: clock::now_ms };
     let listening = serving.bind().map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => {
             failure(error).with_next_step("`run --listen ADDRESS:PORT` names another one")
