@@ -18,6 +18,7 @@ use std::os::windows::ffi::OsStrExt as _;
 use std::os::windows::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use windows_sys::Win32::Foundation::ERROR_SHARING_VIOLATION;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DEVICE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
     FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_GENERIC_READ, FILE_GENERIC_WRITE,
@@ -134,6 +135,11 @@ pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
 /// Moves a file or a folder from one folder to another.
 pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io::Result<()> {
     fs::rename(inside(from, old)?, inside(to, new)?)
+}
+
+/// Whether a file cannot be moved because it is open.
+pub(crate) fn is_in_use(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(ERROR_SHARING_VIOLATION.cast_signed())
 }
 
 /// Removes a file, or a link itself.
