@@ -159,6 +159,11 @@ impl Folder {
         }
     }
 
+    /// Whether somebody else had any access to it when it was opened.
+    pub fn is_open_to_others(&self) -> bool {
+        self.about.is_open_to_others
+    }
+
     /// Its metadata when it was opened.
     pub(crate) fn about(&self) -> About {
         self.about
