@@ -282,6 +282,7 @@ pub(crate) const MAX_BYTES: u64 = 16 << 20;
 /// Creates a folder and those above it. Whatever the umask says, others cannot write to a new one: they could replace
 /// the hooks in it.
 fn create_folders(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
     let new: Vec<&Path> = folder.ancestors().take_while(|above| !above.exists()).collect();
     std::fs::create_dir_all(folder)?;
     #[cfg(unix)]

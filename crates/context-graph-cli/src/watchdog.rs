@@ -5,13 +5,14 @@
 //! one system call, where a thread would cost more than the rest of the hook.
 //!
 //! The budget is for our own work, not for a busy machine: on Linux, time in which the process was ready to
-//! run but got no processor does not count, up to [`GRACE`].
+//! run but got no processor does not count, up to `GRACE`.
 
 use std::time::Duration;
 
 use context_graph_events::agents::Reply;
 
 /// How far the budget is extended if the process gets no processor. The client's own timeout is later.
+#[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(2);
 
 /// For people.

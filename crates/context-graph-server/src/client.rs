@@ -132,6 +132,7 @@ impl Client {
     }
 
     /// Another machine's client that uses the same connections.
+    #[cfg(unix)]
     pub(crate) fn with_token(&self, token: &str) -> Self {
         let (agent, url) = (self.agent.clone(), self.url.clone());
         Self { agent, url, token: token.to_owned(), acknowledged: AtomicI64::new(0) }

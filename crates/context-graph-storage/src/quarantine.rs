@@ -2,6 +2,7 @@
 //!
 //! File names are derived from the damage itself, so the same damage found twice is saved and reported once.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -74,8 +75,15 @@ impl Quarantine {
         Ok(())
     }
 
-    /// Moves `files` of `from` into a new folder called `name`, with a number if that exists.
-    pub(crate) fn move_files(&self, name: &str, from: &Path, files: &[&str]) -> Result<PathBuf> {
+    /// Moves `files` of `from` into a new folder called `name`, with a number if that exists; what is still in use
+    /// is moved when `later` is dropped.
+    pub(crate) fn move_files(
+        &self,
+        name: &str,
+        from: &Path,
+        files: &'static [&'static str],
+        later: &Later,
+    ) -> Result<PathBuf> {
         let folder = self.open()?;
         let mut target = name.to_owned();
         let target = loop {
@@ -88,15 +96,20 @@ impl Quarantine {
             target = format!("{name}-{}", number.unwrap_or(1) + 1);
         };
         let source = Folder::open(from).context("open", from)?;
+        let (moved_to, mut waiting) = (target.path().to_path_buf(), Vec::new());
         for file in files {
             match source.move_to(file, &target, file) {
+                Err(error) if system::is_in_use(&error) => waiting.push(*file),
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(error).context("move to quarantine", &from.join(file));
                 }
                 _ => {}
             }
         }
-        Ok(target.path().to_path_buf())
+        if !waiting.is_empty() {
+            later.0.replace(Some(Moving { source, target, files: waiting }));
+        }
+        Ok(moved_to)
     }
 
     fn open(&self) -> Result<Folder> {
@@ -104,6 +117,28 @@ impl Quarantine {
         let name = self.folder.file_name().unwrap_or_default();
         let opened = Folder::open(above).and_then(|above| above.folder_or_create(name));
         opened.map(|(folder, _)| folder).context("create", &self.folder)
+    }
+}
+
+/// Files to be moved when nobody uses them any more: Windows moves no file that SQLite has open. If another process still
+/// does, the files stay, and the next one to find the damage tries again.
+#[derive(Debug, Default)]
+pub(crate) struct Later(RefCell<Option<Moving>>);
+
+#[derive(Debug)]
+struct Moving {
+    source: Folder,
+    target: Folder,
+    files: Vec<&'static str>,
+}
+
+impl Drop for Later {
+    fn drop(&mut self) {
+        if let Some(Moving { source, target, files }) = self.0.take() {
+            for file in files {
+                let _ = source.move_to(file, &target, file);
+            }
+        }
     }
 }
 

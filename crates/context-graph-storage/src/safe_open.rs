@@ -159,6 +159,11 @@ impl Folder {
         }
     }
 
+    /// Whether somebody else had any access to it when it was opened.
+    pub fn is_open_to_others(&self) -> bool {
+        self.about.is_open_to_others
+    }
+
     /// Its metadata when it was opened.
     pub(crate) fn about(&self) -> About {
         self.about
@@ -246,6 +251,11 @@ pub fn is_ours(path: &Path) -> bool {
     system::about_path(path).is_ok_and(|about| about.is_ours)
 }
 
+/// Whether somebody else may write to it; a link is not followed.
+pub fn is_writable_by_others(path: &Path) -> bool {
+    system::about_path(path).is_ok_and(|about| about.is_writable_by_others)
+}
+
 fn read_up_to(file: File, about: About, limit: u64) -> io::Result<Vec<u8>> {
     let size = about.size.min(limit);
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
@@ -292,8 +302,9 @@ pub(crate) fn random<const LENGTH: usize>() -> io::Result<[u8; LENGTH]> {
     Ok(bytes)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
+    #[cfg(unix)]
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
@@ -303,6 +314,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn links_are_followed_neither_on_the_way_nor_at_the_end() {
         let place = tempfile::tempdir().unwrap();
         let (root, outside) = (place.path().join("root"), place.path().join("outside"));
@@ -335,6 +347,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn only_regular_files_are_opened_and_none_is_waited_for() {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::open(place.path()).unwrap();
@@ -363,6 +376,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn what_is_made_or_written_is_for_its_owner_alone() {
         let place = tempfile::tempdir().unwrap();
         let mode =

@@ -57,7 +57,7 @@ use rusqlite::Connection;
 
 use crate::error::Result;
 use crate::live::Position;
-use crate::quarantine::Quarantine;
+use crate::quarantine::{Later, Quarantine};
 use crate::seal::Seal;
 
 /// An open store.
@@ -74,6 +74,8 @@ pub struct Store {
     /// Whether all queries since it was opened share one read transaction: they see the same moment, and nobody
     /// else can write.
     looks: std::cell::Cell<bool>,
+    /// Comes after the connection: fields are dropped in their order.
+    later: Later,
 }
 
 /// Longest project key that is accepted, in bytes.

@@ -9,6 +9,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+#[cfg(any(windows, test))]
+mod access_list;
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]

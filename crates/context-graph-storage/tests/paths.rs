@@ -1,9 +1,13 @@
-//! The location of state, and which paths are refused.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
+//! The location of state, and which paths are refused. The tests of links and modes are only for Unix: on Windows not
+//! everybody may make links.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![cfg_attr(unix, expect(clippy::print_stdout, reason = "a test that is left out says so"))]
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::Command;
 
 use context_graph_storage::{FoldBatch, StateFolder, StorageError, UserFolder};
@@ -44,6 +48,7 @@ fn user(root: &Path) -> UserFolder {
     UserFolder::new(root.parent().unwrap().join("private"))
 }
 
+#[cfg(unix)]
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
@@ -65,7 +70,8 @@ fn the_root_is_the_named_one_else_the_nearest_marked_one_else_the_start() {
     // In a worktree `.git` is a file.
     fs::write(folder.path("a/b/c/.git"), "gitdir: elsewhere").unwrap();
     assert_eq!(StateFolder::locate(None, &deep), deep);
-    assert_eq!(StateFolder::locate(Some(Path::new("/named")), &deep), Path::new("/named"));
+    let named = folder.path("named");
+    assert_eq!(StateFolder::locate(Some(&named), &deep), named);
     assert_eq!(StateFolder::locate(Some(Path::new("")), &deep), deep);
 }
 
@@ -75,13 +81,14 @@ fn the_folder_is_created_for_its_owner_and_hidden_from_git() {
     let project = folder.project();
     let state = open(&project, None).unwrap();
     assert_eq!(state.path(), project.join(".context-graph"));
+    #[cfg(unix)]
     assert_eq!(mode(state.path()), 0o700);
     assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), IGNORED);
     assert_eq!(state.database(), project.join(".context-graph/data"));
     let store = state.open_store(1).unwrap();
     store.commit_fold(&FoldBatch::of(snapshot())).unwrap();
-    assert_eq!(mode(&state.database()), 0o700);
-    assert_eq!(mode(&state.database().join("context-graph.db")), 0o600);
+    #[cfg(unix)]
+    assert_eq!((mode(&state.database()), mode(&state.database().join("context-graph.db"))), (0o700, 0o600));
     state.session("s").unwrap().append_only(b"x").unwrap();
     assert_eq!(state.live_sessions().unwrap()[0].0, "s");
     drop(store);
@@ -121,10 +128,13 @@ fn a_database_may_be_named_inside_and_outside_the_project() {
     assert_eq!(database(&outside), outside);
     assert!(outside.join("context-graph.db").exists());
     // A link within the project does not lead out of it, and neither does one above an absolute path.
-    symlink(project.join("db"), project.join("link")).unwrap();
-    database(Path::new("link"));
-    symlink(folder.path("outside"), folder.path("alias")).unwrap();
-    database(&folder.path("alias/other"));
+    #[cfg(unix)]
+    {
+        symlink(project.join("db"), project.join("link")).unwrap();
+        database(Path::new("link"));
+        symlink(folder.path("outside"), folder.path("alias")).unwrap();
+        database(&folder.path("alias/other"));
+    }
 }
 
 #[test]
@@ -146,6 +156,7 @@ fn a_path_that_leads_out_of_the_project_is_refused() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_link_that_leads_outside_is_refused() {
     let folder = Folder::new();
     let project = folder.project();
@@ -168,6 +179,7 @@ fn a_link_that_leads_outside_is_refused() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_state_folder_that_is_a_link_is_refused() {
     for part in [".context-graph", ".context-graph/live", ".context-graph/data"] {
         let folder = Folder::new();
@@ -204,6 +216,7 @@ fn a_state_folder_that_is_a_link_is_refused() {
 }
 
 #[test]
+#[cfg(unix)]
 fn what_was_opened_up_is_closed_again_and_git_is_told_again() {
     let folder = Folder::new();
     let project = folder.project();
@@ -241,6 +254,7 @@ fn an_ignore_file_of_an_earlier_version_is_replaced_without_an_alarm() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_data_file_that_is_a_link_is_not_followed() {
     let folder = Folder::new();
     let project = folder.project();
@@ -262,12 +276,15 @@ fn a_file_where_a_folder_is_needed_is_refused() {
         "{text}"
     );
     let below = refusal(&project, Some(Path::new("file/db")));
-    assert!(below.contains("cannot be inspected") && below.contains("name another place"), "{below}");
+    // Windows only says that there is nothing below a file.
+    let problem = if cfg!(unix) { "cannot be inspected" } else { "cannot be created" };
+    assert!(below.contains(problem) && below.contains("name another place"), "{below}");
     fs::write(project.join(".context-graph"), "").unwrap();
     assert!(refusal(&project, None).contains("it is a file"));
 }
 
 #[test]
+#[cfg(unix)]
 fn a_folder_that_cannot_be_written_is_refused_with_what_to_do() {
     let folder = Folder::new();
     let project = folder.project();
@@ -284,11 +301,13 @@ fn a_folder_that_cannot_be_written_is_refused_with_what_to_do() {
 }
 
 /// Makes a folder unwritable: by its mode or, for root who may ignore that, by mounting it read-only.
+#[cfg(unix)]
 struct ReadOnly {
     path: PathBuf,
     mounted: bool,
 }
 
+#[cfg(unix)]
 impl ReadOnly {
     fn protect(path: &Path) -> Option<Self> {
         fs::set_permissions(path, fs::Permissions::from_mode(0o500)).unwrap();
@@ -309,6 +328,7 @@ impl ReadOnly {
     }
 }
 
+#[cfg(unix)]
 impl Drop for ReadOnly {
     fn drop(&mut self) {
         if self.mounted {

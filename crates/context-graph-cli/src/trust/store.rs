@@ -73,7 +73,7 @@ impl<'a> TrustStore<'a> {
             if !about.is_dir() || !is_ours(&self.folder) {
                 return Some(format!("{shown} is not a folder of yours"));
             }
-            if is_open(&about) {
+            if is_open(&self.folder, &about) {
                 return Some(format!("others may write to {shown}; `chmod 700` keeps them out"));
             }
         }
@@ -143,11 +143,11 @@ fn read(file: &Path) -> Option<TrustedProject> {
 }
 
 #[cfg(unix)]
-fn is_open(about: &fs::Metadata) -> bool {
+fn is_open(_folder: &Path, about: &fs::Metadata) -> bool {
     std::os::unix::fs::MetadataExt::mode(about) & 0o022 != 0
 }
 
 #[cfg(not(unix))]
-fn is_open(_about: &fs::Metadata) -> bool {
-    false
+fn is_open(folder: &Path, _about: &fs::Metadata) -> bool {
+    context_graph_storage::safe_open::is_writable_by_others(folder)
 }

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use std::{io, thread};
+use std::{fs, io, thread};
 
 use crate::file_lock;
 use crate::mark::MARK;
@@ -45,6 +45,17 @@ impl Held {
         }
         Ok(Some(Self { _lock: stamp }))
     }
+
+    /// Removes the folder with everything in it, if it is still there.
+    pub fn remove(self, folder: &Path) -> io::Result<()> {
+        let mut removed = fs::remove_dir_all(folder);
+        if removed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::DirectoryNotEmpty) {
+            // On some file systems of Windows a file is there until it is closed; the lock is in one.
+            drop(self);
+            removed = fs::remove_dir_all(folder);
+        }
+        removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+    }
 }
 
 /// The file that is locked; `None` if a checkout has put something else in its place, or if nothing can be
@@ -64,8 +75,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("state");
         assert!(Held::for_upkeep(&folder).unwrap().is_none(), "it is not there");
-        std::fs::create_dir(&folder).unwrap();
-        std::fs::write(folder.join(MARK), "").unwrap();
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join(MARK), "").unwrap();
         let upkeep = Held::for_upkeep(&folder).unwrap().unwrap();
         assert!(Held::for_removal(&folder, Duration::ZERO).unwrap().is_none(), "the upkeep is at work");
         drop(upkeep);
@@ -76,9 +87,22 @@ mod tests {
         });
         thread::sleep(Duration::from_millis(50));
         assert!(!waiting.is_finished(), "the removal is at work");
-        std::fs::remove_dir_all(&folder).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
         drop(removal);
         assert!(waiting.join().unwrap(), "it is gone");
+    }
+
+    #[test]
+    fn a_removal_takes_everything_with_it_and_its_own_lock() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("state");
+        fs::create_dir_all(folder.join("deep/er")).unwrap();
+        fs::write(folder.join(MARK), "").unwrap();
+        let held = Held::for_removal(&folder, Duration::ZERO).unwrap().unwrap();
+        assert!(folder.join(UPKEEP_STAMP).exists());
+        held.remove(&folder).unwrap();
+        assert!(!folder.exists());
+        Held { _lock: None }.remove(&folder).unwrap();
     }
 
     #[cfg(unix)]

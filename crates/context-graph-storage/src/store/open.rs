@@ -19,7 +19,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{Store, schema};
 use crate::error::{IoContext, Result, StorageError};
-use crate::quarantine::{Quarantine, create_folder};
+use crate::quarantine::{Later, Quarantine, create_folder};
 use crate::seal::Seal;
 use crate::system;
 
@@ -173,6 +173,7 @@ impl Store {
             quarantine: Quarantine::new(&options.quarantine),
             now_ms: options.now_ms,
             seal: options.seal.clone(),
+            later: Later::default(),
         };
         // SQLite treats a file that is too short for a header as empty, and would overwrite it.
         if (1..HEADER).contains(&length) {
@@ -212,8 +213,8 @@ impl Store {
         let connection = Connection::open_in_memory().map_err(|error| failure(&path, &error))?;
         let quarantine = Quarantine::new(Path::new("/nonexistent"));
         let (budget, seal) = (Budget::of(0), Seal::new([0; 32]));
-        let looks = Cell::new(false);
-        let store = Self { connection, path, quarantine, now_ms: 0, seal, budget, looks };
+        let (looks, later) = (Cell::new(false), Later::default());
+        let store = Self { connection, path, quarantine, now_ms: 0, seal, budget, looks, later };
         schema::create(&store)?;
         Ok(store)
     }
@@ -234,7 +235,7 @@ impl Store {
     pub(super) fn put_file_aside(&self, why: impl fmt::Display) -> StorageError {
         let folder = self.path.parent().unwrap_or(&self.path);
         let name = format!("store-{}", self.now_ms);
-        match self.quarantine.move_files(&name, folder, &[DATABASE, ROLLBACK]) {
+        match self.quarantine.move_files(&name, folder, &[DATABASE, ROLLBACK], &self.later) {
             Ok(moved_to) => StorageError::Corrupted { what: format!("the store ({why})"), moved_to },
             Err(error) => error,
         }

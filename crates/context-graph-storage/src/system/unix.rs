@@ -102,6 +102,11 @@ pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io
     retried(|| rustix::fs::renameat(from, old, to, new)).map_err(Into::into)
 }
 
+/// Whether a file cannot be moved because it is open. Here every file can.
+pub(crate) fn is_in_use(_error: &io::Error) -> bool {
+    false
+}
+
 /// Removes a file, or a link itself.
 pub(crate) fn remove_file_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
     retried(|| rustix::fs::unlinkat(folder, name, AtFlags::empty())).map_err(Into::into)

@@ -10,14 +10,15 @@
 mod calls;
 mod rights;
 
+use std::borrow::Borrow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::windows::ffi::OsStrExt as _;
 use std::os::windows::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::os::windows::io::{AsHandle, BorrowedHandle};
 use std::path::{Path, PathBuf};
 
+use windows_sys::Win32::Foundation::ERROR_SHARING_VIOLATION;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DEVICE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
     FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_GENERIC_READ, FILE_GENERIC_WRITE,
@@ -25,8 +26,8 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_WRITE_DATA, READ_CONTROL, SECURITY_IDENTIFICATION, SYNCHRONIZE, WRITE_DAC,
 };
 
+use super::access_list::For;
 use super::{About, Access, Share};
-use rights::For;
 
 pub(crate) use calls::{lock, try_lock, unlock};
 
@@ -38,9 +39,9 @@ pub(crate) struct Handle {
     path: PathBuf,
 }
 
-impl AsHandle for Handle {
-    fn as_handle(&self) -> BorrowedHandle<'_> {
-        self.file.as_handle()
+impl Borrow<File> for &Handle {
+    fn borrow(&self) -> &File {
+        &self.file
     }
 }
 
@@ -101,7 +102,7 @@ pub(crate) fn create_own_file(path: &Path) -> io::Result<()> {
 pub(crate) fn share(file: &File, share: Share) -> io::Result<()> {
     match share {
         Share::Nobody => Ok(()),
-        Share::Readers | Share::Runners => rights::set(file.as_handle(), For::Readers),
+        Share::Readers | Share::Runners => rights::set(file, For::Readers),
     }
 }
 
@@ -134,6 +135,11 @@ pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
 /// Moves a file or a folder from one folder to another.
 pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io::Result<()> {
     fs::rename(inside(from, old)?, inside(to, new)?)
+}
+
+/// Whether a file cannot be moved because it is open.
+pub(crate) fn is_in_use(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(ERROR_SHARING_VIOLATION.cast_signed())
 }
 
 /// Removes a file, or a link itself.
@@ -173,12 +179,11 @@ pub(crate) fn is_there(folder: &Handle, name: &OsStr) -> bool {
 }
 
 /// The metadata of something open. It is an error if it is neither a file nor a folder on a disk.
-pub(crate) fn about(handle: impl AsHandle) -> io::Result<About> {
-    let handle = handle.as_handle();
-    let found = calls::look(handle)?;
-    let rights = rights::of(handle)?;
+pub(crate) fn about(file: impl Borrow<File>) -> io::Result<About> {
+    let found = calls::look(file.borrow())?;
+    let rights = rights::of(file.borrow())?;
     Ok(About {
-        is_file: found.attributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_DEVICE) == 0,
+        is_file: found.attributes & u64::from(FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_DEVICE) == 0,
         is_ours: rights.is_ours,
         is_open_to_others: rights.is_open_to_others,
         identity: Some(found.identity),
@@ -200,17 +205,17 @@ pub(crate) fn close_folder(folder: &Handle) -> io::Result<()> {
     // Most handles of folders do not have the right to change them.
     let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
     let file = OpenOptions::new().access_mode(LOOK | WRITE_DAC).custom_flags(flags).open(&folder.path)?;
-    rights::set(not_a_link(file)?.as_handle(), For::OwnerAndBelow)
+    rights::set(&not_a_link(file)?, For::OwnerAndBelow)
 }
 
 /// Removes the access of everybody but the owner to a file.
 pub(crate) fn close_file(file: &File) -> io::Result<()> {
-    rights::set(file.as_handle(), For::Owner)
+    rights::set(file, For::Owner)
 }
 
 /// The SID of the user whose rights this process has.
 pub(crate) fn user_id() -> io::Result<Vec<u8>> {
-    rights::user_id()
+    rights::user().map(<[u8]>::to_vec)
 }
 
 /// Shortens a file. The handle may be open for appending only, which does not include that right.
@@ -304,4 +309,95 @@ fn refuse_link(found: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link, and links are not followed here"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether others may use it, change it; and whether all may change it.
+    fn open_to_others(path: &Path) -> (bool, bool, bool) {
+        let about = about_path(path).unwrap();
+        assert!(about.is_ours);
+        (about.is_open_to_others, about.is_writable_by_others, about.is_writable_by_all)
+    }
+
+    #[test]
+    fn what_is_made_is_for_its_owner_alone_until_it_is_shared() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        create_own_file(&path).unwrap();
+        assert_eq!(open_to_others(&path), (false, false, false));
+        let file = open_file_unlinked(&path, Access::Write).unwrap();
+        share(&file, Share::Readers).unwrap();
+        assert_eq!((open_to_others(&path).1, open_to_others(&path).2), (false, false));
+        close_file(&file).unwrap();
+        assert_eq!(open_to_others(&path), (false, false, false));
+        let folder = place.path().join("above/folder");
+        create_folders(&folder).unwrap();
+        assert_eq!(open_to_others(&folder), (false, false, false));
+    }
+
+    #[test]
+    fn a_file_that_was_removed_while_it_is_open_has_no_links() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = open_folder(place.path()).unwrap();
+        let name = OsStr::new("file");
+        let file = open_file_in(&folder, name, Access::AppendOrCreate).unwrap();
+        assert_eq!(about(&file).unwrap().links, 1);
+        remove_file_in(&folder, name).unwrap();
+        assert_eq!(about(&file).unwrap().links, 0);
+        // The name is free at once, and leads to another file.
+        let next = open_file_in(&folder, name, Access::AppendOrCreate).unwrap();
+        assert_ne!(about(&file).unwrap().identity, about(&next).unwrap().identity);
+    }
+
+    #[test]
+    fn a_lock_keeps_out_other_handles_and_nobody_from_the_content() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        let open = || open_file_unlinked(&path, Access::AppendOrCreate).unwrap();
+        let (one, other) = (open(), open());
+        lock(&one).unwrap();
+        lock(&one).unwrap();
+        assert!(!try_lock(&other).unwrap());
+        assert_eq!(write_once(&other, &[b"a", b"b", b"c"]).unwrap(), 3);
+        assert_eq!(fs::read(&path).unwrap(), b"abc");
+        unlock(&one).unwrap();
+        assert!(try_lock(&other).unwrap());
+        drop(other);
+        assert!(try_lock(&one).unwrap());
+    }
+
+    #[test]
+    fn what_is_open_for_appending_is_written_at_its_end_and_can_be_shortened() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        let open = || open_file_unlinked(&path, Access::AppendOrCreate).unwrap();
+        let (one, other) = (open(), open());
+        write_once(&one, &[b"one", b"", b""]).unwrap();
+        write_once(&other, &[b"other", b"", b""]).unwrap();
+        write_once(&one, &[b"one", b"", b""]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"oneotherone");
+        set_length(&other, 3).unwrap();
+        write_once(&one, &[b"last", b"", b""]).unwrap();
+        let mut bytes = [0; 7];
+        one.read_exact_at(&mut bytes, 0).unwrap();
+        assert_eq!(&bytes, b"onelast");
+        assert!(one.read_exact_at(&mut bytes, 1).is_err());
+    }
+
+    #[test]
+    fn an_open_folder_cannot_be_moved_and_has_no_streams() {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("folder")).unwrap();
+        let folder = open_folder(&place.path().join("folder")).unwrap();
+        assert!(fs::rename(place.path().join("folder"), place.path().join("moved")).is_err());
+        assert!(open_file_in(&folder, "a:b".as_ref(), Access::WriteOrCreate).is_err());
+        open_file_in(&folder, "a".as_ref(), Access::WriteOrCreate).unwrap();
+        assert!(open_folder_in(&folder, "a".as_ref()).is_err());
+        assert_eq!(names(&folder).unwrap(), ["a"]);
+        drop(folder);
+        fs::rename(place.path().join("folder"), place.path().join("moved")).unwrap();
+    }
 }

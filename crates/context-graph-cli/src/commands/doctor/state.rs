@@ -181,8 +181,14 @@ fn closed(folder: &Path) -> Option<Finding> {
 }
 
 #[cfg(not(unix))]
-fn closed(_folder: &Path) -> Option<Finding> {
-    None
+fn closed(folder: &Path) -> Option<Finding> {
+    use context_graph_storage::safe_open::Folder;
+    let is_open = Folder::open(folder).is_ok_and(|folder| folder.is_open_to_others());
+    is_open.then(|| {
+        let what = format!("{} is open to others", folder.display());
+        Finding::warning(CHECK, what, "`context-graph doctor --fix` closes it")
+            .fixed_by(Fix::Close(folder.to_path_buf()))
+    })
 }
 
 /// Whether a file can be created where hooks create theirs.

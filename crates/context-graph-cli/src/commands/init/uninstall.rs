@@ -174,7 +174,7 @@ fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Envir
             .with_next_step("make sure that you can write to it")
     };
     // A running upkeep would create the folder again during the removal.
-    let Some(_held) = Held::for_removal(remembered, PATIENCE).map_err(failed)? else {
+    let Some(held) = Held::for_removal(remembered, PATIENCE).map_err(failed)? else {
         let what = format!("{} was left: its upkeep is at work", remembered.display());
         return Err(Failure::new(ErrorCode::Storage, what).with_next_step("try again in a moment"));
     };
@@ -187,10 +187,7 @@ fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Envir
                 .map_err(|problem| Failure::new(ErrorCode::Storage, problem))?;
         }
     }
-    match std::fs::remove_dir_all(remembered) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
-        _ => {}
-    }
+    held.remove(remembered).map_err(failed)?;
     let stays = own_folder::tidy(environment)?;
     done(place, &format!("removed {}", remembered.display()))?;
     stays.map_or(Ok(()), |stays| done(place, &stays))

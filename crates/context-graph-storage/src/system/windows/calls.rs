@@ -5,15 +5,16 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::windows::ffi::OsStringExt as _;
-use std::os::windows::io::{AsRawHandle as _, BorrowedHandle, FromRawHandle as _};
+use std::os::windows::io::{AsRawHandle as _, HandleOrInvalid, OwnedHandle};
 use std::path::PathBuf;
 
-use windows_sys::Win32::Foundation::{ERROR_LOCK_VIOLATION, INVALID_HANDLE_VALUE};
+use winapi_util::HandleRef;
+use winapi_util::file::information;
+use windows_sys::Win32::Foundation::ERROR_LOCK_VIOLATION;
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, FILE_NAME_NORMALIZED, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
-    FILE_STANDARD_INFO, FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx,
-    GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, ReOpenFile,
-    UnlockFileEx,
+    FILE_NAME_NORMALIZED, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STANDARD_INFO,
+    FileStandardInfo, GetFileInformationByHandleEx, GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK,
+    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, ReOpenFile, UnlockFileEx,
 };
 use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
@@ -60,19 +61,16 @@ fn locked() -> OVERLAPPED {
 /// Opens the same file again with other rights.
 pub(super) fn reopen(file: &File, access: u32) -> io::Result<File> {
     let share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-    // SAFETY: the handle is open.
-    let handle = unsafe { ReOpenFile(file.as_raw_handle(), access, share, 0) };
-    if handle == INVALID_HANDLE_VALUE {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the handle is new, and nobody else has it.
-    Ok(unsafe { File::from_raw_handle(handle) })
+    // SAFETY: the handle is open; the new one belongs to nobody else.
+    let opened =
+        unsafe { HandleOrInvalid::from_raw_handle(ReOpenFile(file.as_raw_handle(), access, share, 0)) };
+    OwnedHandle::try_from(opened).map(File::from).map_err(|_| io::Error::last_os_error())
 }
 
 /// What the system reports about something open.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
-    pub(super) attributes: u32,
+    pub(super) attributes: u64,
     /// The volume, and the number in it.
     pub(super) identity: (u64, u64),
     pub(super) size: u64,
@@ -80,22 +78,18 @@ pub(super) struct Found {
     pub(super) links: u64,
 }
 
-pub(super) fn look(handle: BorrowedHandle<'_>) -> io::Result<Found> {
-    let mut about = BY_HANDLE_FILE_INFORMATION::default();
-    // SAFETY: the handle is open, and `about` is what the call fills.
-    succeeded(unsafe { GetFileInformationByHandle(handle.as_raw_handle(), &raw mut about) })?;
+pub(super) fn look(file: &File) -> io::Result<Found> {
+    let about = information(HandleRef::from_file(file))?;
     let mut standard = FILE_STANDARD_INFO::default();
     let size = u32::try_from(size_of::<FILE_STANDARD_INFO>()).map_err(io::Error::other)?;
     let place = (&raw mut standard).cast();
     // SAFETY: the handle is open, and `standard` is of the kind that is asked for, and of that size.
-    succeeded(unsafe {
-        GetFileInformationByHandleEx(handle.as_raw_handle(), FileStandardInfo, place, size)
-    })?;
+    succeeded(unsafe { GetFileInformationByHandleEx(file.as_raw_handle(), FileStandardInfo, place, size) })?;
     Ok(Found {
-        attributes: about.dwFileAttributes,
-        identity: (about.dwVolumeSerialNumber.into(), whole(about.nFileIndexLow, about.nFileIndexHigh)),
-        size: whole(about.nFileSizeLow, about.nFileSizeHigh),
-        links: if standard.DeletePending { 0 } else { standard.NumberOfLinks.into() },
+        attributes: about.file_attributes(),
+        identity: (about.volume_serial_number(), about.file_index()),
+        size: about.file_size(),
+        links: if standard.DeletePending { 0 } else { about.number_of_links() },
     })
 }
 
@@ -119,10 +113,6 @@ pub(super) fn real_path(file: &File) -> io::Result<PathBuf> {
 
 pub(super) fn succeeded(answer: i32) -> io::Result<()> {
     if answer == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-fn whole(low: u32, high: u32) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
