@@ -1,20 +1,16 @@
 //! `.ci/run` itself: every step runs, and a failing step is noticed.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+mod common;
+
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/run");
 /// The system tools that the script needs.
 const TOOLS: [&str; 7] = ["bash", "cat", "dirname", "env", "id", "mkdir", "rm"];
-
-fn executable(path: &Path, text: &str) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
 
 /// Runs the script in its own folder, where `cargo` and other programs only print their arguments. The call
 /// whose arguments, followed by a full stop, contain `broken` fails.
@@ -41,14 +37,14 @@ fn run(broken: &str) -> Output {
         "dist/try",
         "bin/diff",
     ] {
-        executable(&folder.path().join(name), &stub);
+        common::write_program(&folder.path().join(name), &stub);
     }
     for tool in TOOLS {
         let real = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(tool));
         symlink(real.iter().find(|path| path.exists()).unwrap(), bin.join(tool)).unwrap();
     }
     let script = folder.path().join(".ci/run");
-    executable(&script, &std::fs::read_to_string(SCRIPT).unwrap());
+    common::write_program(&script, &std::fs::read_to_string(SCRIPT).unwrap());
     Command::new(script).env_clear().env("PATH", bin).output().unwrap()
 }
 
