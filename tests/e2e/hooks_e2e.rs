@@ -30,17 +30,18 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let missing = lab::find().err();
+    // Those on a terminal first: they wait for each key, and the others run beside them.
     let with_client = [
+        #[cfg(unix)]
+        interactive::all(),
+        #[cfg(unix)]
+        screen::all(),
         understands::all(),
         keeps_the_thread::all(),
         guards::all(),
         records::all(),
         acts::all(),
         installs::all(),
-        #[cfg(unix)]
-        interactive::all(),
-        #[cfg(unix)]
-        screen::all(),
     ];
     let with_client = with_client.into_iter().flatten().map(|test| test.unless(missing.clone()));
     let without =

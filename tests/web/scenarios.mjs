@@ -25,30 +25,72 @@ const play = (place) => {
 };
 const OWN_PAGES = [...PAGES, '/sessions/first', '/sessions/first/3', '/guard/first/9', '/sessions/second'];
 
-export const every_page_is_sound_in_light_and_dark_and_on_every_screen = async (place, browser) => {
+const every_page_is_sound_in = (colorScheme) => async (place, browser) => {
   play(place);
-  const address = await place.dashboard();
-  for (const colorScheme of ['light', 'dark']) {
-    const page = await visit(browser, address, { colorScheme, bypassCSP: false });
-    for (const path of OWN_PAGES) {
-      await page.setViewportSize({ width: 1280, height: 900 });
-      const answer = await page.goto(page.origin + path);
-      assert.equal(answer.status(), 200, path);
-      for (const width of [380, 768, 2000]) {
-        await page.setViewportSize({ width, height: 900 });
-        const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-        assert.ok(wider <= 0, `${path} is ${wider} pixels too wide for ${width}`);
-      }
-      await page.setViewportSize({ width: 1280, height: 900 });
-      // Chromium runs what is evaluated by the debugger whatever the page's own policy says.
-      await page.evaluate((await import('node:fs')).readFileSync(axe, 'utf8'));
-      const found = await page.evaluate(() => window.axe.run());
-      const serious = found.violations.filter((one) => ['serious', 'critical'].includes(one.impact));
-      assert.deepEqual(serious.map((one) => `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`), [], `${path}, ${colorScheme}`);
+  const page = await visit(browser, await place.dashboard(), { colorScheme, bypassCSP: false });
+  for (const path of OWN_PAGES) {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    const answer = await page.goto(page.origin + path);
+    assert.equal(answer.status(), 200, path);
+    for (const width of [380, 768, 2000]) {
+      await page.setViewportSize({ width, height: 900 });
+      const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.ok(wider <= 0, `${path} is ${wider} pixels too wide for ${width}`);
     }
-    assert.deepEqual(page.errors, [], colorScheme);
-    await page.context().close();
+    await page.setViewportSize({ width: 1280, height: 900 });
+    // Chromium runs what is evaluated by the debugger whatever the page's own policy says.
+    await page.evaluate((await import('node:fs')).readFileSync(axe, 'utf8'));
+    const found = await page.evaluate(() => window.axe.run());
+    const serious = found.violations.filter((one) => ['serious', 'critical'].includes(one.impact));
+    assert.deepEqual(serious.map((one) => `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`), [], `${path}, ${colorScheme}`);
   }
+  assert.deepEqual(page.errors, []);
+};
+
+// The longest scenarios first, so that the others run beside them.
+export const every_page_is_sound_in_light_on_every_screen = every_page_is_sound_in('light');
+
+export const every_page_is_sound_in_dark_on_every_screen = every_page_is_sound_in('dark');
+
+export const a_session_of_twenty_thousand_calls_scrolls = async (place, browser) => {
+  place.hook('seed', 'SessionStart', { source: 'startup' });
+  place.hook('seed', 'UserPromptSubmit', { prompt: 'Do very much' });
+  place.call('seed', 's1', 'Bash', { command: 'echo number-0' }, { stdout: 'ok' });
+  place.hook('seed', 'SessionEnd', { reason: 'other' });
+  const lines = place.run(['session', 'export', 'seed']).trim().split('\n').map((line) => JSON.parse(line));
+  const [head, ...seed] = lines;
+  const began = head.session.state.started_ms;
+  const records = [seed[0], seed[1]];
+  for (let number = 0; number < 20_000; number += 1) {
+    for (const record of seed.slice(2, 4)) {
+      const payload = JSON.parse(record.record.payload);
+      payload.tool_use_id = `call-${number}`;
+      payload.tool_input.command = `echo number-${number}`;
+      records.push({ record: { ...record.record, tool_use_id: `call-${number}`, at_ms: began + number * 1000, payload: JSON.stringify(payload) } });
+    }
+  }
+  records.push(...seed.slice(4));
+  head.session.snapshot.session_id = 'huge';
+  head.records = records.length;
+  const text = [head, ...records].map((line) => JSON.stringify(line).replaceAll('\\"seed\\"', '\\"huge\\"')).join('\n') + '\n';
+  place.run(['session', 'import', '-'], text);
+  const page = await visit(browser, await place.dashboard());
+  page.setDefaultTimeout(120_000);
+  const answer = await page.goto(page.origin + '/sessions/huge');
+  const size = (await answer.body()).length;
+  assert.ok(size < 600_000, `${size} bytes`);
+  await page.getByText('echo number-0', { exact: true }).waitFor();
+  for (const number of [300, 700]) {
+    const row = page.getByText(`echo number-${number}`, { exact: true });
+    for (let step = 0; step < 60 && !(await row.count()); step += 1) {
+      await page.mouse.wheel(0, 4000);
+      await page.waitForTimeout(100);
+    }
+    assert.equal(await row.count(), 1, `call ${number} is reached by scrolling`);
+  }
+  await page.goto(page.origin + '/sessions/huge?page=101');
+  await page.getByText('echo number-19999', { exact: true }).waitFor();
+  assert.deepEqual(page.errors, []);
 };
 
 export const pages_follow_what_hooks_record = async (place, browser) => {
@@ -189,47 +231,6 @@ export const pages_of_other_sites_get_nothing = async (place, browser) => {
   } finally {
     evil.close();
   }
-};
-
-export const a_session_of_twenty_thousand_calls_scrolls = async (place, browser) => {
-  place.hook('seed', 'SessionStart', { source: 'startup' });
-  place.hook('seed', 'UserPromptSubmit', { prompt: 'Do very much' });
-  place.call('seed', 's1', 'Bash', { command: 'echo number-0' }, { stdout: 'ok' });
-  place.hook('seed', 'SessionEnd', { reason: 'other' });
-  const lines = place.run(['session', 'export', 'seed']).trim().split('\n').map((line) => JSON.parse(line));
-  const [head, ...seed] = lines;
-  const began = head.session.state.started_ms;
-  const records = [seed[0], seed[1]];
-  for (let number = 0; number < 20_000; number += 1) {
-    for (const record of seed.slice(2, 4)) {
-      const payload = JSON.parse(record.record.payload);
-      payload.tool_use_id = `call-${number}`;
-      payload.tool_input.command = `echo number-${number}`;
-      records.push({ record: { ...record.record, tool_use_id: `call-${number}`, at_ms: began + number * 1000, payload: JSON.stringify(payload) } });
-    }
-  }
-  records.push(...seed.slice(4));
-  head.session.snapshot.session_id = 'huge';
-  head.records = records.length;
-  const text = [head, ...records].map((line) => JSON.stringify(line).replaceAll('\\"seed\\"', '\\"huge\\"')).join('\n') + '\n';
-  place.run(['session', 'import', '-'], text);
-  const page = await visit(browser, await place.dashboard());
-  page.setDefaultTimeout(120_000);
-  const answer = await page.goto(page.origin + '/sessions/huge');
-  const size = (await answer.body()).length;
-  assert.ok(size < 600_000, `${size} bytes`);
-  await page.getByText('echo number-0', { exact: true }).waitFor();
-  for (const number of [300, 700]) {
-    const row = page.getByText(`echo number-${number}`, { exact: true });
-    for (let step = 0; step < 60 && !(await row.count()); step += 1) {
-      await page.mouse.wheel(0, 4000);
-      await page.waitForTimeout(100);
-    }
-    assert.equal(await row.count(), 1, `call ${number} is reached by scrolling`);
-  }
-  await page.goto(page.origin + '/sessions/huge?page=101');
-  await page.getByText('echo number-19999', { exact: true }).waitFor();
-  assert.deepEqual(page.errors, []);
 };
 
 export const a_report_is_read_from_a_file = async (place, browser) => {

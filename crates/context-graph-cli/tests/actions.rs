@@ -70,7 +70,7 @@ fn an_action_gets_the_event_without_its_secrets_in_the_projects_root() {
 
 #[test]
 fn an_action_neither_holds_up_nor_changes_the_answer() {
-    let slow = "cat > /dev/null; echo '{\"decision\": \"block\"}'; sleep 5; touch late; exit 1";
+    let slow = "cat > /dev/null; echo '{\"decision\": \"block\"}'; until test -e answered; do sleep 0.1; done; touch late; exit 1";
     let with = place(&action("slow", "Stop", slow));
     let without = place("");
     let started = Instant::now();
@@ -85,6 +85,7 @@ fn an_action_neither_holds_up_nor_changes_the_answer() {
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     assert_eq!(answers[0], answers[1]);
     assert!(!with.project().join("late").exists(), "the hook waited");
+    fs::write(with.project().join("answered"), "").unwrap();
     wait_for("the end of the action", || with.project().join("late").exists().then_some(()));
 }
 

@@ -1,8 +1,10 @@
 //! `.ci/run` itself: every step runs, and a failing step is noticed.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+mod common;
+
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -12,12 +14,6 @@ const TOOLS: [&str; 9] = ["bash", "cat", "dirname", "env", "id", "ls", "mkdir", 
 /// A compiler that has the standard library for musl.
 const RUSTC: &str =
     "#!/usr/bin/env bash\n[ \"$1\" = -vV ] && echo 'host: x86_64-unknown-linux-gnu' || echo \"$PWD/lib\"\n";
-
-fn executable(path: &Path, text: &str) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
 
 /// Runs the script in its own folder, where `cargo` and other programs only print their arguments. The call
 /// whose arguments, followed by a full stop, contain `broken` fails.
@@ -45,7 +41,7 @@ fn run(broken: &str) -> Output {
         "dist/try",
         "bin/diff",
     ] {
-        executable(&folder.path().join(name), &stub);
+        common::write_program(&folder.path().join(name), &stub);
     }
     executable(&bin.join("rustc"), RUSTC);
     executable(&folder.path().join("lib/libstd-1.rlib"), "");
@@ -54,7 +50,7 @@ fn run(broken: &str) -> Output {
         symlink(real.iter().find(|path| path.exists()).unwrap(), bin.join(tool)).unwrap();
     }
     let script = folder.path().join(".ci/run");
-    executable(&script, &std::fs::read_to_string(SCRIPT).unwrap());
+    common::write_program(&script, &std::fs::read_to_string(SCRIPT).unwrap());
     Command::new(script).env_clear().env("PATH", bin).output().unwrap()
 }
 

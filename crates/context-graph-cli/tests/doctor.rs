@@ -7,7 +7,7 @@ mod common;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use common::{Place, Run};
+use common::{Place, Run, copy_program, each, write_program};
 use serde_json::{Value, json};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_context-graph");
@@ -62,8 +62,8 @@ impl Patient {
     }
 
     fn script(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.write(name, text);
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = self.project().join(name);
+        write_program(&path, text);
         path
     }
 
@@ -286,7 +286,7 @@ const FAULTS: &[Fault] = &[
     }, "broken", "was not tried", "context-graph init"),
     ("a copy of this one", |p| {
         let copy = p.project().join("bin/context-graph");
-        std::fs::copy(BINARY, &copy).unwrap();
+        copy_program(&copy);
         p.run_instead(&copy);
     }, "warning", "and this is", "run doctor from there"),
     ("hooks are disabled by the user", |p| { p.write("../home/.claude/settings.json", "{\"disableAllHooks\": true}"); },
@@ -326,7 +326,7 @@ const FAULTS: &[Fault] = &[
     ("an event is missing", |p| p.edit(|it| { it["hooks"].as_object_mut().unwrap().remove("Stop"); }),
         "warning", "does not register Stop", "context-graph init"),
     ("twice, by name and by path", |p| {
-        std::fs::copy(BINARY, p.project().join("bin/context-graph")).unwrap();
+        copy_program(&p.project().join("bin/context-graph"));
         assert_eq!(p.run(&["init", "--yes", "--user", "--portable"]).code, 0);
     }, "broken", "more than once", "context-graph uninstall"),
     ("twice, by settings and plugin", |p| {
@@ -423,20 +423,20 @@ fn transcript(patient: &Patient, kind: &str) {
 
 #[test]
 fn each_planted_fault_is_found_and_its_fix_is_named() {
-    for (name, plant, level, what, fix) in FAULTS {
+    each(FAULTS, |(name, plant, level, what, fix)| {
         let patient = Patient::new();
         plant(&patient);
         let diagnosis = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             patient.diagnosis().assert_finds(level, what, fix);
         }));
         assert!(diagnosis.is_ok(), "fault: {name}");
-    }
+    });
     assert!(FAULTS.len() >= 15);
 }
 
 #[test]
 fn what_is_safe_to_fix_is_fixed_and_can_be_undone() {
-    for name in [
+    let mended = [
         "the program is gone",
         "a matcher that matches nothing",
         "WorktreeCreate",
@@ -448,9 +448,10 @@ fn what_is_safe_to_fix_is_fixed_and_can_be_undone() {
         "an event that an old client stumbles over",
         "a state folder that others can read",
         "a state folder that git would take",
-    ] {
+    ];
+    each(&mended, |name| {
         let patient = Patient::new();
-        let (_, plant, ..) = FAULTS.iter().find(|fault| fault.0 == name).unwrap();
+        let (_, plant, ..) = FAULTS.iter().find(|fault| fault.0 == *name).unwrap();
         plant(&patient);
         let run = patient.run(&["doctor", "--fix", "--json"]);
         let value: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -459,7 +460,7 @@ fn what_is_safe_to_fix_is_fixed_and_can_be_undone() {
             value["checks"].as_array().unwrap().iter().filter(|it| it["level"] == "broken").collect();
         assert!(left.is_empty() && run.code == 0, "{name}: {left:#?}");
         assert_eq!(patient.run(&["uninstall", "--yes"]).code, 0);
-    }
+    });
 }
 
 #[test]

@@ -169,8 +169,7 @@ fn what_is_longer_than_the_screen_goes_through_the_pager() {
         send(&place, "PostToolUse", call);
     }
     let pager = place.project().join("my-pager");
-    std::fs::write(&pager, "#!/bin/sh\nsed 's/^/paged: /'\n").unwrap();
-    std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    common::write_program(&pager, "#!/bin/sh\nsed 's/^/paged: /'\n");
     let env = [("PAGER", pager.to_str().unwrap()), ("PATH", "/usr/bin:/bin")];
     let run = on_terminal(&place, &["audit", "log"], 120, &env);
     assert!(run.stdout.lines().all(|line| line.starts_with("paged: ")), "{run:?}");
@@ -181,8 +180,7 @@ fn what_is_longer_than_the_screen_goes_through_the_pager() {
     }
     // The newest entry is the last one, and that is where `less` begins.
     let less = place.project().join("less");
-    std::fs::write(&less, "#!/bin/sh\ncat >/dev/null\necho \"$@\"\n").unwrap();
-    std::fs::set_permissions(&less, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    common::write_program(&less, "#!/bin/sh\ncat >/dev/null\necho \"$@\"\n");
     let env = [("PAGER", less.to_str().unwrap()), ("PATH", "/usr/bin:/bin")];
     assert_eq!(on_terminal(&place, &["audit", "log"], 120, &env).stdout.trim(), "-FRX +G");
     assert_eq!(on_terminal(&place, &["session", "show"], 120, &env).stdout.trim(), "-FRX");

@@ -200,8 +200,7 @@ fn a_browser_that_cannot_be_opened_is_told() {
     for (script, why) in [(None, "xdg-open"), (Some("#!/bin/sh\nexit 3\n"), "exit status: 3")] {
         if let Some(script) = script {
             let path = folder.join("xdg-open");
-            std::fs::write(&path, script).unwrap();
-            std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            common::write_program(&path, script);
         }
         let mut command = place.command(&["dashboard"]);
         command.env("PATH", &folder);

@@ -357,19 +357,12 @@ fn the_command_line_is_told_to_shells_and_to_man() {
 fn a_binary_of_another_name_finds_its_own_hooks() {
     let place = Place::new();
     let copy = place.project().join("cgx");
-    std::fs::copy(env!("CARGO_BIN_EXE_context-graph"), &copy).unwrap();
+    common::copy_program(&copy);
     let run = |args: &[&str]| {
         let mut command = std::process::Command::new(&copy);
         command.args(args).env_clear().env("HOME", place.project()).current_dir(place.project());
         command.stdin(std::process::Stdio::null());
-        // A process of another test may still have the copy open for writing.
-        let output = loop {
-            match command.output() {
-                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
-                output => break output.unwrap(),
-            }
-        };
-        String::from_utf8(output.stdout).unwrap()
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
     run(&["init", "--yes", "."]);
     let once = read(&place);

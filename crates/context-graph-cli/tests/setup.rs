@@ -294,9 +294,7 @@ fn init_says_in_a_few_lines_what_changes_and_every_line_only_when_asked() {
 fn init_goes_by_the_version_of_the_client_that_it_finds() {
     let place = Place::new();
     let bin = place.project().join("../home/.local/bin");
-    std::fs::create_dir_all(&bin).unwrap();
-    std::fs::write(bin.join("claude"), "#!/bin/sh\necho '2.1.60 (Claude Code)'\n").unwrap();
-    std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    common::write_program(&bin.join("claude"), "#!/bin/sh\necho '2.1.60 (Claude Code)'\n");
     let run = place.run(&["init", "--yes"]);
     assert!(run.code == 0 && run.stdout.contains("Claude Code: 2.1.60\n"), "{run:?}");
     assert!(run.stdout.contains("Claude Code 2.1.60 does not know it; 2.1.118 does"), "{run:?}");

@@ -16,8 +16,7 @@ const BINARY: &str = env!("CARGO_BIN_EXE_context-graph");
 /// A copy of the program in the place's home.
 fn copy(place: &Place, to: &str) -> PathBuf {
     let path = place.home().join(to);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::copy(BINARY, &path).unwrap();
+    common::copy_program(&path);
     path.canonicalize().unwrap()
 }
 
@@ -127,7 +126,7 @@ fn a_copy_in_the_cache_of_a_runner_is_not_put_into_settings() {
     let refused = run(&place, &cached, "/usr/bin:/bin", &["init", "--yes"]);
     assert!(refused.code == 1 && refused.stderr.contains("npm install -g context-graph"), "{refused:?}");
     assert!(!place.project().join(".claude").exists());
-    let tried = run(&place, &cached, "/usr/bin:/bin", &["demo"]);
+    let tried = run(&place, &cached, "/usr/bin:/bin", &["demo", "--fast"]);
     assert_eq!(tried.code, 0, "to try it, that is good enough");
     let next = tried.stdout.lines().last();
     assert_eq!(next, Some("npm install -g context-graph && context-graph init"), "{tried:?}");

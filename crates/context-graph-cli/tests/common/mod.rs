@@ -14,6 +14,7 @@ pub mod terminal;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -121,6 +122,43 @@ impl Place {
         answers::check(args, &run);
         run
     }
+}
+
+/// Makes a program, with this on the stdin of the shell that does it. A file that this process has open for writing is open
+/// in every process that another test starts at that moment, too, and the system does not run it then.
+#[cfg(unix)]
+fn make_program(path: &Path, how: &str, stdin: &[u8]) {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", how]).arg(path).arg(env!("CARGO_BIN_EXE_context-graph"));
+    shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let run = send(shell, stdin);
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+/// Writes a script that is going to be run.
+#[cfg(unix)]
+pub fn write_program(path: &Path, text: &str) {
+    make_program(path, r#"mkdir -p "${0%/*}" && cat > "$0" && chmod 755 "$0""#, text.as_bytes());
+}
+
+/// Puts a copy of our program there.
+#[cfg(unix)]
+pub fn copy_program(path: &Path) {
+    make_program(path, r#"mkdir -p "${0%/*}" && cp "$1" "$0""#, b"");
+}
+
+/// Tries each case, several at once: they wait for processes and for the disk more than they work.
+pub fn each<T: Sync>(cases: &[T], test: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    test(case);
+                }
+            });
+        }
+    });
 }
 
 /// Runs a prepared command with this on stdin.

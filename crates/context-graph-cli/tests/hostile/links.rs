@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use crate::common::Place;
+use crate::common::{Place, each};
 use crate::stage::*;
 
 /// A file and a folder of the user that no repository may reach.
@@ -84,7 +84,8 @@ const DATABASE: [&str; 6] = [
 /// Puts a link with each of these names into the state folder, of a used or a new project, and continues
 /// working.
 fn lead_nowhere(names: impl IntoIterator<Item = &'static str>, is_worked_in: bool) {
-    for name in names {
+    let names: Vec<&str> = names.into_iter().collect();
+    each(&names, |name| {
         for to_folder in [false, true] {
             let place = Place::new();
             let victim = Victim::of(&place);
@@ -99,7 +100,7 @@ fn lead_nowhere(names: impl IntoIterator<Item = &'static str>, is_worked_in: boo
             work_in(&place);
             victim.is_unharmed();
         }
-    }
+    });
 }
 
 #[test]

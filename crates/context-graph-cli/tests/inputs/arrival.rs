@@ -31,11 +31,12 @@ fn stalled(beginning: &str) -> Run {
 
 #[test]
 fn a_call_that_does_not_arrive_whole_in_time_asks() {
+    let stop = std::thread::spawn(|| stalled(r#"{"hook_event_name":"Stop","session_id":"x""#));
     let late = stalled(r#"{"hook_event_name":"PreToolUse","session_id":"x""#);
     let answer = late.json();
     assert_eq!((late.code, &answer["error_code"]), (1, &json!("timeout")), "{late:?}");
     assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{late:?}");
-    let late = stalled(r#"{"hook_event_name":"Stop","session_id":"x""#).json();
+    let late = stop.join().unwrap().json();
     assert_eq!((&late["error_code"], late.get("hookSpecificOutput")), (&json!("timeout"), None), "{late}");
 }
 

@@ -1,6 +1,6 @@
 //! Members and machines that mean harm, and what they cannot do to others.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use context_graph_storage::store::Chain;
 use context_graph_web::{Asked, Records as _, SessionsAsked};
 use serde_json::{Value, json};
 
+use crate::attacks::read_some;
 use crate::machine::{Machine, event, record, why};
 use crate::{Team, now_ms, pages};
 
@@ -200,7 +201,7 @@ pub(crate) fn connections(team: &Team) {
     }
     let closed = |stream: &mut TcpStream| {
         stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
-        matches!(stream.read(&mut [0]), Ok(0))
+        matches!(read_some(stream, &mut [0]), Ok(0))
     };
     let mut refused = 0;
     for stream in silent.iter_mut().skip(128) {

@@ -84,6 +84,7 @@ impl Team {
 type Scenario = (&'static str, fn(&Team));
 
 const SCENARIOS: &[Scenario] = &[
+    ("slow and endless requests are cut off", attacks::slow),
     ("a record is stored once however often it is pushed", evident::once),
     ("two servers that take the same sessions store them once", evident::two_servers),
     ("pieces give the same rows as the whole", evident::pieces),
@@ -93,7 +94,6 @@ const SCENARIOS: &[Scenario] = &[
     ("what is altered, forged or too large is refused", attacks::altered),
     ("text is never SQL", attacks::text_is_text),
     ("who asks too often is refused, by the address that a proxy tells", attacks::too_often),
-    ("slow and endless requests are cut off", attacks::slow),
     ("who was removed stays out, also when invited again", hostile::removed),
     ("late records change the same rows in pieces and at once", hostile::late),
     ("times that cannot be spoil no page", hostile::times),
@@ -116,14 +116,13 @@ fn main() {
     arguments.test_threads.get_or_insert(THREADS);
     let cluster: Option<&'static Cluster> = Cluster::start().map(|cluster| &*Box::leak(Box::new(cluster)));
     let mut trials = Vec::new();
-    for &(name, scenario) in SCENARIOS {
-        trials.push(Trial::test(format!("sqlite: {name}"), move || run(None, scenario)));
-        let trial = Trial::test(format!("postgresql: {name}"), move || run(cluster, scenario));
-        trials.push(trial.with_ignored_flag(cluster.is_none()).with_kind(if cluster.is_none() {
-            "PostgreSQL is not installed"
-        } else {
-            ""
-        }));
+    // The longest first, so that the others run beside them.
+    for (name, scenario) in faults::SCENARIOS.into_iter().chain([pages::PLANS]) {
+        let trial = Trial::test(format!("postgresql: {name}"), move || {
+            scenario();
+            Ok(())
+        });
+        trials.push(trial.with_ignored_flag(cluster.is_none()));
     }
     let secure = || run(None, tls::only_the_right_certificate);
     let trial = Trial::test("sqlite: only a server with the right certificate is told anything", secure);
@@ -146,12 +145,14 @@ fn main() {
     let trial =
         Trial::test("postgresql: commits are waited for, whatever the database is set to", waited_for);
     trials.push(trial.with_ignored_flag(cluster.is_none()));
-    for (name, scenario) in faults::SCENARIOS.into_iter().chain([pages::PLANS]) {
-        let trial = Trial::test(format!("postgresql: {name}"), move || {
-            scenario();
-            Ok(())
-        });
-        trials.push(trial.with_ignored_flag(cluster.is_none()));
+    for &(name, scenario) in SCENARIOS {
+        trials.push(Trial::test(format!("sqlite: {name}"), move || run(None, scenario)));
+        let trial = Trial::test(format!("postgresql: {name}"), move || run(cluster, scenario));
+        trials.push(trial.with_ignored_flag(cluster.is_none()).with_kind(if cluster.is_none() {
+            "PostgreSQL is not installed"
+        } else {
+            ""
+        }));
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
     if let Some(cluster) = cluster {
