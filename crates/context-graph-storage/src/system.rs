@@ -59,6 +59,7 @@ pub(crate) struct About {
     pub(crate) identity: Option<(u64, u64)>,
     pub(crate) size: u64,
     /// The number of hard links.
+    #[cfg(unix)]
     pub(crate) links: u64,
     /// Whether every user may write to it.
     pub(crate) is_writable_by_all: bool,
