@@ -3,7 +3,7 @@
 //! tests of modes and links, which are only for Unix.
 //!
 //! Both sides have the same functions. The Windows side is written from the documentation of Microsoft and of
-//! the standard library; it has not been compiled or run.
+//! the standard library, and has only run under Wine.
 
 use std::fs::File;
 use std::io;
