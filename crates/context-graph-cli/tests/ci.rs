@@ -43,8 +43,8 @@ fn run(broken: &str) -> Output {
     ] {
         common::write_program(&folder.path().join(name), &stub);
     }
-    executable(&bin.join("rustc"), RUSTC);
-    executable(&folder.path().join("lib/libstd-1.rlib"), "");
+    common::write_program(&bin.join("rustc"), RUSTC);
+    common::write_program(&folder.path().join("lib/libstd-1.rlib"), "");
     for tool in TOOLS {
         let real = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(tool));
         symlink(real.iter().find(|path| path.exists()).unwrap(), bin.join(tool)).unwrap();

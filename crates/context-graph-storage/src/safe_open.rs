@@ -100,7 +100,7 @@ impl Folder {
 
     /// A new file with an unpredictable name: to be written, and then renamed.
     pub fn temporary(&self) -> io::Result<(OsString, File)> {
-        let name = OsString::from(format!(".{}{PART}", random_name()?));
+        let name = temporary_name()?;
         let file = self.file(&name, Access::CreateNew)?;
         Ok((name, file))
     }
@@ -240,6 +240,11 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 
 /// The suffix of incomplete files.
 const PART: &str = ".part";
+
+/// A new name for an incomplete file.
+pub(crate) fn temporary_name() -> io::Result<OsString> {
+    Ok(format!(".{}{PART}", random_name()?).into())
+}
 
 /// Whether this is the name of one of our incomplete files.
 pub(crate) fn is_temporary(name: &str) -> bool {

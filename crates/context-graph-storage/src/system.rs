@@ -3,7 +3,7 @@
 //! tests of modes and links, which are only for Unix.
 //!
 //! Both sides have the same functions. The Windows side is written from the documentation of Microsoft and of
-//! the standard library; it has not been compiled or run.
+//! the standard library, and has only run under Wine.
 
 use std::fs::File;
 use std::io;
@@ -59,6 +59,7 @@ pub(crate) struct About {
     pub(crate) identity: Option<(u64, u64)>,
     pub(crate) size: u64,
     /// The number of hard links.
+    #[cfg(unix)]
     pub(crate) links: u64,
     /// Whether every user may write to it.
     pub(crate) is_writable_by_all: bool,

@@ -104,7 +104,7 @@ impl JournalFile {
             return Ok(Some(header));
         }
         let about = system::about(file).context("inspect", &self.path)?;
-        if about.links == 0 {
+        if system::is_removed(&about, &self.path) {
             return Ok(None);
         }
         if about.size > MAX_JOURNAL_BYTES {

@@ -142,7 +142,8 @@ impl LiveSession {
             let file = self.open_state()?;
             file_lock::alone(&file).context("lock", &self.state)?;
             // The session may have been removed while we waited.
-            if system::about(&file).context("inspect", &self.state)?.links > 0 {
+            let about = system::about(&file).context("inspect", &self.state)?;
+            if !system::is_removed(&about, &self.state) {
                 return Ok(file);
             }
         }

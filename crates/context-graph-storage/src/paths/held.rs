@@ -22,12 +22,14 @@ impl Held {
     /// Holds the folder for an upkeep, waiting for others; `None` if it is gone by then.
     pub fn for_upkeep(folder: &Path) -> io::Result<Option<Self>> {
         loop {
+            let path = folder.join(UPKEEP_STAMP);
             let stamp = match open(folder) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 opened => opened?.filter(|stamp| file_lock::alone(stamp).is_ok()),
             };
             // The previous holder may have removed it.
-            if stamp.as_ref().is_none_or(|stamp| system::about(stamp).is_ok_and(|about| about.links > 0)) {
+            let is_there = |stamp| system::about(stamp).is_ok_and(|about| !system::is_removed(&about, &path));
+            if stamp.as_ref().is_none_or(is_there) {
                 return Ok(Some(Self { _lock: stamp }));
             }
         }

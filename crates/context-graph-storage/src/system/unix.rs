@@ -144,6 +144,11 @@ pub(crate) fn about(handle: impl std::os::fd::AsFd) -> io::Result<About> {
     Ok(about_stat(&rustix::fs::fstat(handle)?))
 }
 
+/// Whether a file that was opened at this path was removed meanwhile.
+pub(crate) fn is_removed(about: &About, _path: &Path) -> bool {
+    about.links == 0
+}
+
 /// The metadata of something by its path; a link is not followed.
 pub(crate) fn about_path(path: &Path) -> io::Result<About> {
     Ok(about_stat(&rustix::fs::lstat(path)?))

@@ -17,7 +17,11 @@ use std::io::{self, Write as _};
 use std::os::windows::ffi::OsStrExt as _;
 use std::os::windows::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
+use winapi_util::HandleRef;
+use winapi_util::file::information;
 use windows_sys::Win32::Foundation::ERROR_SHARING_VIOLATION;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DEVICE, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
@@ -28,6 +32,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use super::access_list::For;
 use super::{About, Access, Share};
+use crate::safe_open::temporary_name;
 
 pub(crate) use calls::{lock, try_lock, unlock};
 
@@ -134,7 +139,17 @@ pub(crate) fn open_file_at(path: &Path) -> io::Result<File> {
 
 /// Moves a file or a folder from one folder to another.
 pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io::Result<()> {
-    fs::rename(inside(from, old)?, inside(to, new)?)
+    let (old, new) = (inside(from, old)?, inside(to, new)?);
+    for pause_ms in [1, 2, 4, 8, 16, 32] {
+        match fs::rename(&old, &new) {
+            // Somebody has one of them open, such as a virus scanner, or a reader where that cannot be replaced.
+            Err(error) if is_in_use(&error) || error.kind() == io::ErrorKind::PermissionDenied => {
+                thread::sleep(Duration::from_millis(pause_ms));
+            }
+            renamed => return renamed,
+        }
+    }
+    fs::rename(old, new)
 }
 
 /// Whether a file cannot be moved because it is open.
@@ -149,7 +164,10 @@ pub(crate) fn remove_file_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
     if fs::symlink_metadata(&path)?.file_type().is_symlink_dir() {
         return fs::remove_dir(path);
     }
-    fs::remove_file(path)
+    // Not on every file system is the name of an open file free at once, so it loses its name first.
+    let aside = folder.path.join(temporary_name()?);
+    let is_aside = fs::rename(&path, &aside).is_ok();
+    fs::remove_file(if is_aside { aside } else { path })
 }
 
 /// Removes an empty folder.
@@ -180,18 +198,22 @@ pub(crate) fn is_there(folder: &Handle, name: &OsStr) -> bool {
 
 /// The metadata of something open. It is an error if it is neither a file nor a folder on a disk.
 pub(crate) fn about(file: impl Borrow<File>) -> io::Result<About> {
-    let found = calls::look(file.borrow())?;
+    let found = information(HandleRef::from_file(file.borrow()))?;
     let rights = rights::of(file.borrow())?;
     Ok(About {
-        is_file: found.attributes & u64::from(FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_DEVICE) == 0,
+        is_file: found.file_attributes() & u64::from(FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_DEVICE) == 0,
         is_ours: rights.is_ours,
         is_open_to_others: rights.is_open_to_others,
-        identity: Some(found.identity),
-        size: found.size,
-        links: found.links,
+        identity: Some((found.volume_serial_number(), found.file_index())),
+        size: found.file_size(),
         is_writable_by_all: rights.is_writable_by_all,
         is_writable_by_others: rights.is_writable_by_others,
     })
+}
+
+/// Whether a file that was opened at this path was removed meanwhile, so that the path leads nowhere or to another one.
+pub(crate) fn is_removed(about: &About, path: &Path) -> bool {
+    about_path(path).map_or(true, |there| there.identity != about.identity)
 }
 
 /// The metadata of something by its path; a link is not followed.
@@ -339,17 +361,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_removed_while_it_is_open_has_no_links() {
+    fn a_file_that_is_removed_while_it_is_open_is_known_to_be_and_its_name_is_free() {
         let place = tempfile::tempdir().unwrap();
         let folder = open_folder(place.path()).unwrap();
         let name = OsStr::new("file");
         let file = open_file_in(&folder, name, Access::AppendOrCreate).unwrap();
-        assert_eq!(about(&file).unwrap().links, 1);
+        let path = place.path().join(name);
+        let is_removed = |file: &File| is_removed(&about(file).unwrap(), &path);
+        assert!(!is_removed(&file));
         remove_file_in(&folder, name).unwrap();
-        assert_eq!(about(&file).unwrap().links, 0);
-        // The name is free at once, and leads to another file.
+        assert!(is_removed(&file) && !is_there(&folder, name));
         let next = open_file_in(&folder, name, Access::AppendOrCreate).unwrap();
-        assert_ne!(about(&file).unwrap().identity, about(&next).unwrap().identity);
+        assert!(is_removed(&file) && !is_removed(&next));
     }
 
     #[test]
@@ -385,6 +408,25 @@ mod tests {
         one.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!(&bytes, b"onelast");
         assert!(one.read_exact_at(&mut bytes, 1).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_being_read_is_replaced() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = open_folder(place.path()).unwrap();
+        for name in ["old", "new"] {
+            fs::write(place.path().join(name), name).unwrap();
+        }
+        let reader = open_file_in(&folder, "old".as_ref(), Access::Read).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                thread::sleep(Duration::from_millis(10));
+                drop(reader);
+            });
+            rename(&folder, "new".as_ref(), &folder, "old".as_ref()).unwrap();
+        });
+        assert_eq!(fs::read(place.path().join("old")).unwrap(), b"new");
+        assert_eq!(names(&folder).unwrap(), ["old"]);
     }
 
     #[test]

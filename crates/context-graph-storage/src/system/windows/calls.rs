@@ -8,13 +8,10 @@ use std::os::windows::ffi::OsStringExt as _;
 use std::os::windows::io::{AsRawHandle as _, HandleOrInvalid, OwnedHandle};
 use std::path::PathBuf;
 
-use winapi_util::HandleRef;
-use winapi_util::file::information;
 use windows_sys::Win32::Foundation::ERROR_LOCK_VIOLATION;
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_NAME_NORMALIZED, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STANDARD_INFO,
-    FileStandardInfo, GetFileInformationByHandleEx, GetFinalPathNameByHandleW, LOCKFILE_EXCLUSIVE_LOCK,
-    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, ReOpenFile, UnlockFileEx,
+    FILE_NAME_NORMALIZED, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, GetFinalPathNameByHandleW,
+    LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, ReOpenFile, UnlockFileEx,
 };
 use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
@@ -65,32 +62,6 @@ pub(super) fn reopen(file: &File, access: u32) -> io::Result<File> {
     let opened =
         unsafe { HandleOrInvalid::from_raw_handle(ReOpenFile(file.as_raw_handle(), access, share, 0)) };
     OwnedHandle::try_from(opened).map(File::from).map_err(|_| io::Error::last_os_error())
-}
-
-/// What the system reports about something open.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
-    pub(super) attributes: u64,
-    /// The volume, and the number in it.
-    pub(super) identity: (u64, u64),
-    pub(super) size: u64,
-    /// 0 if it was removed and is only held open.
-    pub(super) links: u64,
-}
-
-pub(super) fn look(file: &File) -> io::Result<Found> {
-    let about = information(HandleRef::from_file(file))?;
-    let mut standard = FILE_STANDARD_INFO::default();
-    let size = u32::try_from(size_of::<FILE_STANDARD_INFO>()).map_err(io::Error::other)?;
-    let place = (&raw mut standard).cast();
-    // SAFETY: the handle is open, and `standard` is of the kind that is asked for, and of that size.
-    succeeded(unsafe { GetFileInformationByHandleEx(file.as_raw_handle(), FileStandardInfo, place, size) })?;
-    Ok(Found {
-        attributes: about.file_attributes(),
-        identity: (about.volume_serial_number(), about.file_index()),
-        size: about.file_size(),
-        links: if standard.DeletePending { 0 } else { about.number_of_links() },
-    })
 }
 
 /// The real path of something open.
