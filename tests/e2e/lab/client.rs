@@ -42,8 +42,6 @@ impl Lab {
             .env("DISABLE_TELEMETRY", "1")
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .env("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1")
-            // It does not run long enough for code that is optimised to pay.
-            .env("BUN_JSC_useDFGJIT", "0")
             // How long our hooks take is measured elsewhere.
             .env("CONTEXT_GRAPH_TEST_PATIENCE", "1")
             .envs(self.env.borrow().iter().map(|(name, value)| (name, value)))
