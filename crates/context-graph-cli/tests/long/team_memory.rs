@@ -9,17 +9,16 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../context-graph-server/tests/team/cluster.rs"]
+#[path = "../../../context-graph-server/tests/team/cluster.rs"]
 #[expect(dead_code, reason = "the server's own tests use the rest")]
 mod cluster;
-mod common;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
+use crate::common::Place;
+use crate::common::team::{Server, joined, ok};
 use cluster::Cluster;
-use common::Place;
-use common::team::{Server, joined, ok};
 use context_graph_core::session::EventRecord;
 use context_graph_server::client::{Client, ClientError};
 use context_graph_server::keys::{SigningKey, unhex};

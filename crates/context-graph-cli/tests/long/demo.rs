@@ -1,13 +1,10 @@
 //! The demo, as somebody sees it who has just built the program.
-#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Place, Run};
+use crate::common::{self, Place, Run};
 use serde_json::Value;
 
 fn demo(place: &Place, args: &[&str]) -> Run {

@@ -1,0 +1,10 @@
+//! Tests that wait, or take seconds: in one program they run side by side.
+#![cfg(unix)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod demo;
+mod policy_hostile;
+mod stop_gates;
+mod team_memory;
