@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod actions;
 mod demo;
 mod policy_hostile;
 mod stop_gates;

@@ -1,13 +1,10 @@
 //! Actions as the client sees them: one process per event, real commands, a real disk.
-#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-use common::{Place, Run};
+use crate::common::{Place, Run};
 use serde_json::{Value, json};
 
 fn place(policy: &str) -> Place {
