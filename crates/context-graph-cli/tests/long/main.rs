@@ -1,5 +1,6 @@
 //! Tests that wait, or take seconds: in one program they run side by side.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 #[path = "../common/mod.rs"]
 mod common;
