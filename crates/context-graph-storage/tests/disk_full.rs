@@ -50,7 +50,7 @@ impl SmallDisk {
     fn empty(&self, ballast: &Path) {
         fs::remove_file(ballast).unwrap();
         let probe = self.folder.join("probe");
-        while fs::write(&probe, [1; 400_000]).is_err() {
+        while fs::write(&probe, vec![1; 400_000]).is_err() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         fs::remove_file(probe).unwrap();
