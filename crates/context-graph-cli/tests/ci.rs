@@ -115,16 +115,12 @@ fn a_step_that_fails_fails_the_run_and_is_shown_and_the_others_go_on() {
         ("diff -r", "packages"),
         ("cargo deny check licenses", "dependencies"),
     ];
-    std::thread::scope(|scope| {
-        for (broken, step) in broken {
-            scope.spawn(move || {
-                let output = run(broken);
-                let text = String::from_utf8(output.stdout).unwrap();
-                assert_eq!(output.status.code(), Some(1), "{text}");
-                assert!(text.contains(&format!("== {step}: FAILED with status 7, ")), "{text}");
-                assert!(text.contains("broken here"), "{text}");
-                assert_eq!(text.matches(": passed, ").count(), 15, "{text}");
-            });
-        }
+    common::each(&broken, |(broken, step)| {
+        let output = run(broken);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(&format!("== {step}: FAILED with status 7, ")), "{text}");
+        assert!(text.contains("broken here"), "{text}");
+        assert_eq!(text.matches(": passed, ").count(), 15, "{text}");
     });
 }
