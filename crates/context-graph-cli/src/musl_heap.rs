@@ -1,4 +1,4 @@
-//! The heap of a program with musl. musl's own heap is hard to attack and slow: it took a fifth of a hook's time.
+//! The heap of a program with musl. musl's own heap is hard to attack and slow: it took up to a fifth of a hook's time.
 //!
 //! C's five functions are replaced, which musl supports, so that Rust, SQLite and musl share one heap.
 #![expect(unsafe_code, reason = "C fixes the names and the types of these functions")]

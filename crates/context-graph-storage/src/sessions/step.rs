@@ -37,7 +37,7 @@ impl Durability {
     pub fn of(event: &Event) -> Self {
         match event {
             Event::SessionEnd(_) => Self::End,
-            // After a power cut nobody misses a start: the session starts again.
+            // It need not survive a power cut: the session starts again.
             Event::SessionStart(_) => Self::Start,
             Event::Stop(_) | Event::PreCompact(_) => Self::Power,
             _ => Self::Process,
