@@ -64,12 +64,20 @@ export class Place {
   }
 }
 
-/** Real Chromium, with nothing of anybody's. */
-export const launch = () => chromium.launch({
+const settings = () => ({
   executablePath: need('CHROMIUM'),
   headless: true,
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
+
+/** Real Chromium, with nothing of anybody's. */
+export const launch = () => chromium.launch(settings());
+
+/** The same for several processes, which reach it by its address. */
+export const serve = () => chromium.launchServer(settings());
+
+/** A Chromium that another process serves. Its tabs share nothing with those of others. */
+export const connect = (address) => chromium.connect(address);
 
 /** A tab that is let in. What goes wrong in it is kept in `errors`. */
 export const visit = async (browser, address, options = {}) => {

@@ -9,8 +9,10 @@
 #[expect(unused_macros, unused_imports, reason = "the tests here are named by another file")]
 mod harness;
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::{Arc, OnceLock};
 
 use harness::Test;
 
@@ -21,6 +23,14 @@ const MODULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/web");
 #[derive(Clone)]
 struct Lab {
     chromium: PathBuf,
+    browser: Arc<OnceLock<Browser>>,
+}
+
+/// One browser for all scenarios: starting it takes longer than most of them. It ends with our process, which holds
+/// the other end of its standard input.
+struct Browser {
+    address: String,
+    _process: Child,
 }
 
 impl Lab {
@@ -36,18 +46,33 @@ impl Lab {
             std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.exists())
         };
         let chromium = ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(named);
-        chromium.map(|chromium| Self { chromium }).ok_or_else(|| "chromium is not installed".to_owned())
+        let browser = Arc::default();
+        chromium
+            .map(|chromium| Self { chromium, browser })
+            .ok_or_else(|| "chromium is not installed".to_owned())
+    }
+
+    fn node(&self, script: &str) -> Command {
+        let mut node = Command::new("node");
+        node.arg(Path::new(HERE).join(script))
+            .env("CONTEXT_GRAPH_BIN", env!("CARGO_BIN_EXE_context-graph"))
+            .env("WEB_MODULES", MODULES)
+            .env("CHROMIUM", &self.chromium);
+        node
+    }
+
+    fn serve(&self) -> Browser {
+        let mut node = self.node("serve.mjs");
+        let mut process = node.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut address = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        assert!(!address.is_empty(), "the browser did not start");
+        Browser { address: address.trim().to_owned(), _process: process }
     }
 
     fn play(&self, scenario: &str) {
-        let output = Command::new("node")
-            .arg(Path::new(HERE).join("run.mjs"))
-            .arg(scenario)
-            .env("CONTEXT_GRAPH_BIN", env!("CARGO_BIN_EXE_context-graph"))
-            .env("WEB_MODULES", MODULES)
-            .env("CHROMIUM", &self.chromium)
-            .output()
-            .unwrap();
+        let browser = self.browser.get_or_init(|| self.serve());
+        let output = self.node("run.mjs").arg(scenario).env("BROWSER", &browser.address).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
