@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use context_graph_events::Event;
 use context_graph_policy::rego::{
-    Input, Limits, Outcome, PolicySet, RegoErrorKind, Surroundings, affected_directories, effects_view, read_folder,
+    Additions, Evaluation, Input, Limits, PolicySet, RegoErrorKind, affected_directories, effects_view, read_folder,
 };
 use context_graph_policy::{Context, ListedFileSystem, Guards, PolicyConfig};
 use libfuzzer_sys::fuzz_target;
@@ -40,7 +40,7 @@ fn call(tool: &str, input: Value) -> Value {
     })
 }
 
-fn decide(event: &Event) -> Outcome {
+fn decide(event: &Event) -> Evaluation {
     let fs = ListedFileSystem::default();
     let context = Context { home: "/home/u", project: "/home/u/p", cwd: "/home/u/p", fs: &fs };
     let effects = match event {
@@ -49,13 +49,13 @@ fn decide(event: &Event) -> Outcome {
     }
     .unwrap_or_default();
     let config = json!({"protected_paths": {"paths": ["src/legacy/", "*.lock"]}});
-    let surroundings = Surroundings {
+    let additions = Additions {
         effects: effects_view(&effects),
         affected_directories: affected_directories(&effects),
         builtin_config: config.as_object().cloned().unwrap_or_default(),
-        ..Surroundings::default()
+        ..Additions::default()
     };
-    let input = Input::new(&event.clone().into_object(), surroundings, &context);
+    let input = Input::new(&event.clone().into_object(), additions, &context);
     POLICIES.evaluate(event.name(), event.tool_name(), &input, LIMITS)
 }
 
