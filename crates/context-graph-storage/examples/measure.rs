@@ -38,11 +38,11 @@ fn live(place: &StateFolder) -> Outcome<()> {
     let session = place.session("measured")?;
     measure("append_only, 600 bytes", 3000, || Ok(session.append_only(&event)?))?;
     measure("step: lock, read state 16 KB, append, write state", 3000, || {
-        let mut guard = session.lock()?;
-        let applied = guard.read_state()?.map(|state| state.applied);
-        guard.append(&event)?;
-        let end = guard.entries_since(applied)?.end();
-        Ok(guard.write_state(end, &state)?)
+        let mut lock = session.lock()?;
+        let applied = lock.read_state()?.map(|state| state.applied);
+        lock.append(&event)?;
+        let end = lock.entries_since(applied)?.end();
+        Ok(lock.write_state(end, &state)?)
     })?;
     measure("read_state_unlocked, 16 KB", 3000, || Ok(session.read_state_unlocked()?))?;
     measure("open_or_create the state folder", 3000, || {

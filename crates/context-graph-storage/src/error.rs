@@ -6,6 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::live::Position;
+
 /// Result of a storage operation.
 pub type Result<T, E = StorageError> = std::result::Result<T, E>;
 
@@ -85,6 +87,13 @@ pub enum StorageError {
     Busy {
         /// The store.
         path: PathBuf,
+    },
+
+    /// The session was forgotten, and files with its events were left behind. What follows `up_to` is new.
+    #[error("the session was forgotten; what was left of it is not stored again")]
+    Forgotten {
+        /// Where the forgotten part of its journal ends.
+        up_to: Position,
     },
 
     /// An SQL query that cannot be answered.

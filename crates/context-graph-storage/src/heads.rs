@@ -49,7 +49,7 @@ pub(crate) struct Heads {
 }
 
 impl Heads {
-    /// The heads of the state folder with this number and this seal.
+    /// The heads of the state folder with this id and this seal.
     pub(crate) fn new(user: &UserFolder, id: &[u8], seal: &Seal) -> Self {
         Self { user: user.clone(), name: hex(id), seal: seal.derive("heads", &[]) }
     }
@@ -68,7 +68,7 @@ impl Heads {
         self.append(&format!("head {id} {} {chain} {journal}", head.records))
     }
 
-    /// Records how far a session had come in the user's copy of the heads; with the number 0, that it is not
+    /// Records how far a session had come in the user's copy of the heads; with 0 records, that it is not
     /// there.
     pub(crate) fn note_copy(&self, file: &[u8], session_id: &str, records: u64) -> io::Result<()> {
         self.append(&format!("copy {} {} {records}", hex(session_id.as_bytes()), copy_name(file)))

@@ -4,8 +4,9 @@
 //! state file, which is a cache ([`live`]). At a sync point the journal is folded into the [`store`] in one
 //! durable transaction. So a power cut can never corrupt the store, and an ordinary event never opens it.
 //!
-//! Not in this crate: the meaning of events, printing, the clock, the environment. Time, paths and payloads are
-//! arguments.
+//! Not in this crate: the meaning of events, printing, the environment. Paths, payloads and the time of day are arguments;
+//! the clock is only read to limit waiting, and by `SessionIdentityManager::open`, for callers without a clock of their
+//! own.
 
 pub mod codec;
 pub mod error;

@@ -13,10 +13,10 @@ use crate::seal::{Seal, TAG_BYTES};
 pub(crate) const MARK: &str = "mark";
 const LOCK: &str = "mark.lock";
 const MAGIC: &[u8; 8] = b"CGmark\0\x01";
-/// The same for state in a separate folder.
+/// The first bytes of a mark if the state is in a separate folder.
 const MAGIC_APART: &[u8; 8] = b"CGmark\0\x02";
 pub(crate) const ID: usize = 16;
-/// The length of everything before the path: magic, number, device, inode, tag.
+/// The length of everything before the path: magic, id, device, inode, tag.
 const FIXED: usize = MAGIC.len() + ID + 16 + TAG_BYTES;
 /// The largest mark that is read.
 const MAX_BYTES: u64 = 8 << 10;
@@ -43,7 +43,7 @@ const STATE: [&str; 14] = [
 /// A mark with a valid tag of this user.
 #[derive(Debug)]
 pub(crate) struct Mark {
-    /// The number of the state folder; its seal is derived from it.
+    /// The random id of the state folder; its seal is derived from it.
     pub(crate) id: [u8; ID],
     /// Device and inode of the folder when it was marked.
     identity: (u64, u64),
@@ -76,8 +76,8 @@ impl Mark {
         Self::parse(&bytes, |purpose, parts, tag| user.holds(purpose, parts, tag))
     }
 
-    /// Whether the content of `aside` claims to come from `folder`, whose number nobody else can know. Then it
-    /// does, and was sealed with a secret that no longer exists.
+    /// Whether the mark in `aside` names this folder: same device, inode and path. Its tag is not checked: it was sealed
+    /// with a secret that no longer exists.
     pub(crate) fn says_it_is_of(aside: &Folder, folder: &Folder) -> bool {
         let mark = aside.read(MARK, MAX_BYTES).ok().and_then(|bytes| Self::parse(&bytes, |_, _, _| true));
         let spot = Spot::of(folder);
@@ -117,12 +117,12 @@ impl Mark {
     }
 
     fn is_of(&self, folder: &Folder) -> bool {
-        // Some file systems give a folder another number at each mount; then its path decides.
+        // Some file systems give a folder another inode number at each mount; then its path decides.
         folder.about().identity.is_some_and(|found| found == self.identity)
             || real_place(folder).is_some_and(|place| place == self.place)
     }
 
-    /// Marks `folder` as made here by this user, with the number `id`.
+    /// Marks `folder` as made here by this user, with this id.
     pub(crate) fn write(folder: &Folder, user: &Seal, id: [u8; ID], is_apart: bool) -> Result<Self> {
         let path = folder.path().join(MARK);
         let Spot { place, identity } = Spot::of(folder);
@@ -138,7 +138,7 @@ fn purpose(is_apart: bool) -> &'static str {
     if is_apart { "mark apart" } else { "mark" }
 }
 
-/// The name of the separate state folder for this number.
+/// The name of the separate state folder for this id.
 pub(crate) fn apart_name(id: &[u8; ID]) -> String {
     format!("{APART}{:032x}", u128::from_be_bytes(*id))
 }

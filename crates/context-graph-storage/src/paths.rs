@@ -62,7 +62,7 @@ pub struct StateFolder {
     named: bool,
     seal: Seal,
     user: UserFolder,
-    /// Its number.
+    /// Its id.
     id: [u8; mark::ID],
     /// Where untrusted state that was found here was moved.
     aside: Option<PathBuf>,

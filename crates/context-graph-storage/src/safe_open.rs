@@ -20,7 +20,7 @@ pub use crate::system::{Access, Share};
 #[derive(Debug)]
 pub struct Folder {
     handle: Handle,
-    /// Its metadata when it was opened. Its owner and its number do not change; its mode may.
+    /// Its metadata when it was opened. Its owner and its inode number do not change; its mode may.
     about: About,
     path: PathBuf,
 }

@@ -2,7 +2,7 @@
 //!
 //! A repository can bring any file, also one that looks like ours. What we trust therefore has a tag that only this
 //! user can make: BLAKE3 with a key that comes from a secret in the user's own folder (`secret`) and from
-//! the number of the state folder (`mark`). Copying a file from one state folder to another makes its tags
+//! the id of the state folder (`mark`). Copying a file from one state folder to another makes its tags
 //! wrong, moving a state folder does not.
 //!
 //! `seal.tag("purpose", &[id, content])` is stored next to the content. The content is trusted if

@@ -3,8 +3,8 @@
 //! The content of the records is also stored in rows, so that questions are SQL queries (`sql/schema.sql`). The
 //! records themselves are in compressed blocks, each a part of its session's hash chain. Every write is one
 //! durable transaction. There is one file per task: `write` stores a fold, `sessions` and `log` read it back,
-//! `entries` and `tally` answer questions about calls, `glance` serves pages, `words` is the text search,
-//! `forget` removes, `verify` checks.
+//! `entries` and `tally` answer questions about calls, `pages` has the queries of pages, `words` is the text search,
+//! `forget` removes (`leftover`: if it is interrupted), `verify` checks.
 
 mod block;
 pub mod chain;
@@ -14,10 +14,11 @@ mod entries;
 mod export;
 mod field;
 mod forget;
-mod glance;
 mod ledger;
+mod leftover;
 mod log;
 mod open;
+mod pages;
 mod parts;
 mod rebuild;
 mod rows;
@@ -36,10 +37,11 @@ pub use block::{Block, Packed};
 pub use chain::Chain;
 pub use derive::{CALLS, DECISIONS, EVENTS, FILES, INJECTIONS, Rows, TABLES, TURNS, Table, derive_rows};
 pub use entries::{EntryRow, Filter};
-pub use export::Copy;
+pub use export::ExportCopy;
 pub use field::Field;
-pub use glance::{Axis, AxisCall, AxisEvent, AxisTurn, FileCount, Injected, RuleCount, Stretch};
+pub(crate) use open::refuse_other_engine;
 pub use open::{DATABASE, Patience, StoreOptions};
+pub use pages::{Axis, AxisCall, AxisEvent, AxisTurn, FileCount, Injected, RuleCount, Stretch};
 pub use rebuild::Rebuilt;
 pub use rows::{settled, stored_record};
 pub use schema::VERSION;
@@ -71,9 +73,8 @@ pub struct Store {
     seal: Seal,
     /// The limits of each query.
     budget: open::Budget,
-    /// Whether all queries since it was opened share one read transaction: they see the same moment, and nobody
-    /// else can write.
-    looks: std::cell::Cell<bool>,
+    /// The transaction that opening it began.
+    begun: std::cell::Cell<open::Begun>,
     /// Comes after the connection: fields are dropped in their order.
     later: Later,
 }
@@ -215,7 +216,7 @@ pub struct SessionQuery {
 /// A record of the log, as it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogEntry<'a> {
-    /// Its number within the session, from 1.
+    /// Its sequence number in the session, from 1.
     pub seq: u64,
     /// Its content; `None` if it is not valid.
     pub content: Option<LogContent<'a>>,
@@ -235,7 +236,7 @@ pub struct LogContent<'a> {
 pub struct StoredRecord {
     /// Its session.
     pub session_id: String,
-    /// Its number within the session, from 1.
+    /// Its sequence number in the session, from 1.
     pub seq: u64,
     /// The id of its tool call.
     pub tool_use_id: Option<String>,

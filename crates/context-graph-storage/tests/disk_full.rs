@@ -59,7 +59,8 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(&self.folder).status();
+        // At once, or when the last process that another test is just starting has closed its copies of our files.
+        let unmounted = Command::new("umount").arg("--lazy").arg(&self.folder).status();
         assert!(unmounted.unwrap().success());
     }
 }

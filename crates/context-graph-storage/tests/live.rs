@@ -28,16 +28,16 @@ fn filled(place: &Place, count: usize) -> (LiveSession, std::path::PathBuf) {
 fn entries_come_back_in_order_with_places_to_go_on_from() {
     let place = Place::new();
     let (session, _) = filled(&place, 10);
-    let mut guard = session.lock().unwrap();
-    let tail = guard.entries_since(None).unwrap();
+    let mut lock = session.lock().unwrap();
+    let tail = lock.entries_since(None).unwrap();
     let read: Vec<_> = tail.entries().map(|entry| entry.payload.to_vec()).collect();
     assert_eq!(read, payloads(10).into_iter().map(String::into_bytes).collect::<Vec<_>>());
     for (number, entry) in tail.entries().enumerate() {
-        assert_eq!(guard.entries_since(Some(entry.end)).unwrap().entries().len(), 9 - number);
+        assert_eq!(lock.entries_since(Some(entry.end)).unwrap().entries().len(), 9 - number);
     }
-    let end = guard.append(b"own").unwrap();
+    let end = lock.append(b"own").unwrap();
     assert!(end.offset > tail.end().offset);
-    let more = guard.entries_since(Some(tail.end())).unwrap();
+    let more = lock.entries_since(Some(tail.end())).unwrap();
     assert_eq!((more.end(), more.entries().len(), more.is_empty()), (end, 1, false));
 }
 
@@ -103,19 +103,19 @@ fn a_state_is_kept_as_long_as_it_fits_the_journal() {
     // After a fold the journal starts again, and the state continues.
     assert!(fold(&mut session.lock().unwrap(), &store, 1).emptied);
     step(&session, &store, b"event");
-    let mut guard = session.lock().unwrap();
-    assert_eq!(number(guard.read_state().unwrap().unwrap().payload()), 6);
-    assert_eq!(guard.take_damage(), []);
-    drop(guard);
+    let mut lock = session.lock().unwrap();
+    assert_eq!(number(lock.read_state().unwrap().unwrap().payload()), 6);
+    assert_eq!(lock.take_damage(), []);
+    drop(lock);
     // The journal loses its tail, as in a power cut: the state is ahead of it and no longer trusted.
     let path = place.live().join("s.journal");
     let length = fs::metadata(&path).unwrap().len();
     fs::File::options().write(true).open(&path).unwrap().set_len(length - 5).unwrap();
     session.append_only(&[b'y'; 100]).unwrap();
-    let mut guard = session.lock().unwrap();
-    assert!(guard.read_state().unwrap().is_none());
-    assert_eq!(guard.take_damage()[0].kind, DamageKind::State);
-    drop(guard);
+    let mut lock = session.lock().unwrap();
+    assert!(lock.read_state().unwrap().is_none());
+    assert_eq!(lock.take_damage()[0].kind, DamageKind::State);
+    drop(lock);
     fold(&mut session.lock().unwrap(), &store, 2);
     let state = session.read_state_unlocked().unwrap().state.unwrap();
     assert_eq!(number(state.payload()), 6, "five folded, one lost, one new");
@@ -194,9 +194,9 @@ fn a_retired_session_leaves_no_files_and_can_come_back() {
     let store = place.store();
     let (session, _) = filled(&place, 3);
     assert!(!session.lock().unwrap().retire().unwrap(), "not folded yet");
-    let mut guard = session.lock().unwrap();
-    assert!(fold(&mut guard, &store, 1).emptied);
-    assert!(guard.retire().unwrap());
+    let mut lock = session.lock().unwrap();
+    assert!(fold(&mut lock, &store, 1).emptied);
+    assert!(lock.retire().unwrap());
     assert_eq!(fs::read_dir(place.live()).unwrap().count(), 0);
     session.append_only(b"back").unwrap();
     let folded = fold(&mut session.lock().unwrap(), &store, 2);
@@ -347,8 +347,8 @@ fn a_place_from_nowhere_yields_everything() {
     let tail = session.lock().unwrap().entries_since(None).unwrap();
     for offset in [0, 3, 7, 8, 50, 1 << 40, u64::MAX] {
         let inside = Position { offset, check: 1, ..tail.end() };
-        let mut guard = session.lock().unwrap();
-        assert_eq!(guard.entries_since(Some(inside)).unwrap().entries().len(), 3, "{offset}");
+        let mut lock = session.lock().unwrap();
+        assert_eq!(lock.entries_since(Some(inside)).unwrap().entries().len(), 3, "{offset}");
     }
 }
 
@@ -366,9 +366,9 @@ fn readers_without_a_lock_never_see_half_a_state() {
     let place = Place::new();
     let session = place.session("s");
     let start = {
-        let mut guard = session.lock().unwrap();
-        let end = guard.append(b"x").unwrap();
-        guard.write_state(end, &[0; 16_000]).unwrap();
+        let mut lock = session.lock().unwrap();
+        let end = lock.append(b"x").unwrap();
+        lock.write_state(end, &[0; 16_000]).unwrap();
         end
     };
     let done = AtomicBool::new(false);

@@ -34,11 +34,11 @@ fn process() {
                 fold(&mut session.lock().unwrap(), &store, 1);
             }
             2 => {
-                let mut guard = session.lock().unwrap();
-                guard.append(payload.as_bytes()).unwrap();
-                fold(&mut guard, &store, 1);
+                let mut lock = session.lock().unwrap();
+                lock.append(payload.as_bytes()).unwrap();
+                fold(&mut lock, &store, 1);
                 // As at the end of a session, while others continue with it.
-                guard.retire().unwrap();
+                lock.retire().unwrap();
             }
             _ => assert_eq!(session.append_only(payload.as_bytes()).unwrap(), []),
         }

@@ -13,7 +13,7 @@ pub enum DamageKind {
     BadEntry,
     /// Entries are missing before a valid one.
     Gap,
-    /// The journal's header is not valid; the entries after it were kept.
+    /// Only the journal's header is not valid; the entries after it were kept.
     Header,
     /// The journal does not continue what the store has folded; its entries may be logged twice.
     Discontinuity,
@@ -34,7 +34,7 @@ pub struct Damage {
     pub bytes: u64,
     /// The copy in quarantine; `None` if the bytes can be rebuilt.
     pub saved_to: Option<PathBuf>,
-    /// Whether acknowledged data was lost.
+    /// Whether acknowledged bytes were lost: entries, or a header that was written completely.
     pub is_loss: bool,
 }
 

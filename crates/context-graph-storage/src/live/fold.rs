@@ -41,27 +41,28 @@ pub struct Folded {
 /// other: the state may be ahead of the log, or behind it after an interrupted fold. `plan` also gets the
 /// damage that was found, and leaves in it what should be reported.
 pub fn fold(
-    guard: &mut SessionLock<'_>,
+    lock: &mut SessionLock<'_>,
     store: &Store,
     applied: Option<Position>,
     plan: impl FnOnce(&[JournalEntry<'_>], &[JournalEntry<'_>], &mut Vec<Damage>) -> Result<FoldPlan>,
 ) -> Result<Folded> {
-    let folded = store.session(guard.session_id())?.and_then(|session| session.folded_to);
-    let mut unlogged = guard.entries_since(folded)?;
+    let begun = store.begin_fold(lock.session_id())?;
+    let mut unlogged = lock.entries_since(begun.folded_to())?;
     let position = unlogged.end();
     let mut damage = std::mem::take(&mut unlogged.damage);
-    let mut fresh = guard.entries_since(applied)?;
+    let mut fresh = lock.entries_since(applied)?;
     damage.append(&mut fresh.damage);
     let entries: Vec<_> = unlogged.entries().collect();
     // Entries that arrived between the two reads are left to the next fold.
     let fresh: Vec<_> = fresh.entries().filter(|entry| entry.end.offset <= position.offset).collect();
     let FoldPlan { mut batch, live } = plan(&entries, &fresh, &mut damage)?;
     batch.folded_to = Some(position);
-    // The disk starts to write the journal while the transaction is prepared. It must finish before the
-    // transaction commits.
-    guard.begin_sync();
-    let entry = store.commit(&batch, || if entries.is_empty() { Ok(()) } else { guard.sync() })?;
-    let emptied = guard.write_state(position, &live).and_then(|()| guard.truncate(position));
+    let written = begun.put(&batch)?;
+    if !entries.is_empty() {
+        lock.sync()?;
+    }
+    let entry = written.commit()?;
+    let emptied = lock.write_state(position, &live).and_then(|()| lock.truncate(position));
     let (emptied, afterwards) = match emptied {
         Ok(emptied) => (emptied, None),
         Err(error) => (false, Some(error)),

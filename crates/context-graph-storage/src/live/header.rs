@@ -1,12 +1,12 @@
 //! The first frame of a journal: its format, its generation, what it continues and its session.
 
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
 use super::Position;
 use super::frame::{self, Kind, PREFIX, SUFFIX};
 use crate::error::{IoContext, Result, StorageError};
+use crate::safe_open::random;
 use crate::seal::Seal;
 use crate::session_key::MAX_SESSION_ID_BYTES;
 use crate::system::FileExt as _;
@@ -105,9 +105,10 @@ pub(crate) fn encode(seal: &Seal, generation: u64, follows: Option<Position>, id
     (Header { generation, follows, start }, bytes)
 }
 
-/// A generation that no other journal has: the standard library seeds its hashers from the operating system.
-pub(crate) fn new_generation() -> u64 {
-    RandomState::new().hash_one(0_u8).max(1)
+/// A generation that no other journal has. 0 means none.
+pub(crate) fn new_generation(path: &Path) -> Result<u64> {
+    let generation = u64::from_le_bytes(random().context("draw a number for", path)?);
+    Ok(generation.max(1))
 }
 
 #[cfg(test)]
@@ -150,7 +151,8 @@ mod tests {
 
     #[test]
     fn generations_differ() {
-        let drawn: std::collections::HashSet<_> = (0..1000).map(|_| new_generation()).collect();
+        let drawn: std::collections::HashSet<_> =
+            (0..1000).map(|_| new_generation(Path::new("j")).unwrap()).collect();
         assert_eq!(drawn.len(), 1000);
     }
 }

@@ -120,7 +120,8 @@ impl JournalFile {
 
     /// Starts a new generation in an empty file. The caller holds the exclusive lock.
     fn write_header(&self, mut file: &File, follows: Option<Position>) -> Result<Header> {
-        let (header, bytes) = header::encode(&self.seal, header::new_generation(), follows, &self.session_id);
+        let generation = header::new_generation(&self.path)?;
+        let (header, bytes) = header::encode(&self.seal, generation, follows, &self.session_id);
         file.write_all(&bytes).context("write", &self.path)?;
         Ok(header)
     }
@@ -197,11 +198,6 @@ impl Journal<'_> {
         if let Some(reached) = &self.place.reached {
             reached.settle(&self.place.seal, end);
         }
-    }
-
-    /// Starts writing the appended data to disk, so that a later sync waits less.
-    pub(crate) fn begin_sync(&self) {
-        system::begin_sync(&self.file);
     }
 
     /// Syncs to disk everything read so far.

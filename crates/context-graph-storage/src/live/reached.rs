@@ -37,7 +37,7 @@ pub(crate) struct Reached {
 }
 
 impl Reached {
-    /// For a session of the state folder with this number.
+    /// For a session of the state folder with this id.
     pub(crate) fn new(user: &UserFolder, state: &str, key: &SessionKey) -> Self {
         Self { user: user.clone(), path: user.path().join(format!("{FOLDER}/{state}.{key}")) }
     }

@@ -25,10 +25,10 @@ impl JournalFile {
         let mut generation = None;
         let mut at = 0;
         // The bytes before the first valid frame are the header, unless they are too many.
-        let mut is_loss = false;
+        let mut are_entries_lost = false;
         while let Some(start) = frame::find(seal, &bytes, at) {
             let Ok(frame) = frame::parse(seal, &bytes[start..]) else { break };
-            is_loss |=
+            are_entries_lost |=
                 if at == 0 { start > header::MAX_BYTES } else { frame::is_loss(seal, &bytes[at..start]) };
             if frame.kind == Kind::Header
                 && let Some((header, _)) = header::decode(&frame, &self.path)?
@@ -38,10 +38,15 @@ impl JournalFile {
             generation.get_or_insert(frame.generation);
             at = start + frame.size();
         }
-        is_loss |= if at == 0 { bytes.len() > header::MAX_BYTES } else { frame::is_loss(seal, &bytes[at..]) };
+        are_entries_lost |=
+            if at == 0 { bytes.len() > header::MAX_BYTES } else { frame::is_loss(seal, &bytes[at..]) };
+        // A header with entries after it was complete once. Alone, its writer may have died.
+        let was_changed = generation.is_some() || frame::is_loss(seal, &bytes);
+        let is_loss = are_entries_lost || was_changed;
         let (saved_to, _) = self.save(&bytes, 0, is_loss)?;
-        let generation = generation.unwrap_or_else(header::new_generation);
-        damage.push(self.damage(DamageKind::Header, 0, bytes.len(), Some(saved_to), is_loss));
+        let kind = if are_entries_lost { DamageKind::BadEntry } else { DamageKind::Header };
+        let generation = generation.map_or_else(|| header::new_generation(&self.path), Ok)?;
+        damage.push(self.damage(kind, 0, bytes.len(), Some(saved_to), is_loss));
         self.rewrite(&bytes, |found| found == generation, generation, follows)
     }
 
@@ -108,7 +113,7 @@ impl JournalFile {
         let name = format!("{}.{LOST}-0-{}", self.key, &name[..16]);
         let saved_to = self.quarantine.take(&self.folder, &self.name, &name)?;
         let size = usize::try_from(size).unwrap_or(usize::MAX);
-        Ok(self.damage(DamageKind::Header, 0, size, Some(saved_to), true))
+        Ok(self.damage(DamageKind::BadEntry, 0, size, Some(saved_to), true))
     }
 
     /// All bytes from `offset` on.
@@ -148,7 +153,8 @@ impl Journal<'_> {
         let bytes = self.place.read_to_end(&self.file, 0)?;
         let (saved_to, _) = self.place.save(&bytes, 0, false)?;
         let old = self.header.generation;
-        self.header = self.place.rewrite(&bytes, |found| found == old, header::new_generation(), None)?;
+        let new = header::new_generation(path)?;
+        self.header = self.place.rewrite(&bytes, |found| found == old, new, None)?;
         file_lock::release(&self.file).context("unlock", path)?;
         Ok(self.place.damage(DamageKind::Discontinuity, 0, bytes.len(), Some(saved_to), false))
     }

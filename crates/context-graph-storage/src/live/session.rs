@@ -110,7 +110,7 @@ impl LiveSession {
     /// Waits for the session's lock.
     pub fn lock(&self) -> Result<SessionLock<'_>> {
         let state = self.lock_state()?;
-        self.guard(state)
+        self.with_journal(state)
     }
 
     /// Waits for the lock of a session that has files; `None` if it has none, or none any more when the lock is
@@ -122,7 +122,7 @@ impl LiveSession {
         }
         let state = self.lock_state()?;
         if has_journal() {
-            return self.guard(state).map(Some);
+            return self.with_journal(state).map(Some);
         }
         if state.metadata().context("inspect", &self.state)?.len() == 0 {
             self.remove_state()?;
@@ -130,7 +130,7 @@ impl LiveSession {
         Ok(None)
     }
 
-    fn guard(&self, state: File) -> Result<SessionLock<'_>> {
+    fn with_journal(&self, state: File) -> Result<SessionLock<'_>> {
         let mut damage = Vec::new();
         let journal = self.journal.open(&mut damage)?;
         Ok(SessionLock { session: self, state, current: None, journal, damage, unfit: None })
@@ -151,14 +151,15 @@ impl LiveSession {
 
     /// Removes journal and state, folded or not, as when a session is forgotten. False if there was nothing.
     pub fn remove(&self) -> Result<bool> {
-        let there = |name: &str| self.journal.folder.has(name);
-        if !there(&self.journal.name) && !there(&self.state_name) {
-            return Ok(false);
-        }
-        let mut guard = self.lock()?;
-        guard.journal.remove(false)?;
-        self.remove_state()?;
+        let Some(mut lock) = self.lock_remains()? else { return Ok(false) };
+        lock.discard()?;
         Ok(true)
+    }
+
+    /// Waits for the lock of a session that has any files.
+    pub(crate) fn lock_remains(&self) -> Result<Option<SessionLock<'_>>> {
+        let there = |name: &str| self.journal.folder.has(name);
+        if there(&self.journal.name) || there(&self.state_name) { self.lock().map(Some) } else { Ok(None) }
     }
 
     fn remove_state(&self) -> Result<()> {
@@ -280,11 +281,6 @@ impl SessionLock<'_> {
         Ok(())
     }
 
-    /// Starts writing the journal to disk, so that [`Self::sync`] waits less.
-    pub fn begin_sync(&self) {
-        self.journal.begin_sync();
-    }
-
     /// Syncs the journal to disk.
     pub fn sync(&self) -> Result<()> {
         self.journal.sync()
@@ -305,6 +301,15 @@ impl SessionLock<'_> {
         }
         self.session.remove_state()?;
         Ok(true)
+    }
+
+    /// Removes journal and state, folded or not, so that a power cut does not bring them back. The lock is of no use
+    /// afterwards.
+    pub(crate) fn discard(&mut self) -> Result<()> {
+        self.journal.remove(false)?;
+        self.session.remove_state()?;
+        let folder = self.session.journal.folder.path();
+        system::sync_folder(folder).context("sync", folder)
     }
 
     /// Damage found so far outside of [`Tail::damage`]; each is returned once.

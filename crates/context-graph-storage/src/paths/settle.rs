@@ -11,7 +11,7 @@ use crate::safe_open::{Folder, random};
 use crate::seal::Seal;
 use crate::secret::UserFolder;
 
-/// Marks a folder, and records its path outside. A folder that is known there gets its number back, so that its
+/// Marks a folder, and records its path outside. A folder that is known there gets its id back, so that its
 /// missing content is noticed: either only its mark was removed, or the whole folder with its content. Other
 /// content belongs to nobody and is moved aside unopened; returns where.
 pub(super) fn settle(

@@ -3,7 +3,7 @@
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::{
-    Cut, EarlierSession, EventRecord, Link, Remembered, Ruling, Session, SessionHead, Work,
+    Cut, EarlierSession, EventRecord, Link, RememberedFile, Ruling, Session, SessionHead, Work,
 };
 use context_graph_events::{DecodeError, Event};
 use context_graph_secrets::Memory;
@@ -16,18 +16,18 @@ use crate::error::{Result, StorageError};
 const SESSION_FORMAT: u8 = 13;
 /// A session of that format, compressed, for the store: it is kept for years, and nobody waits for it there.
 const PACKED_SESSION: u8 = 14;
-/// The formats that lack only the last fields, each with the empty encoding of these: prompts that the agent ordered, before
-/// that a title that Claude Code gave, and before that two lists of what is pending. The number after each is the same format,
-/// compressed.
+/// Formats that lack only the last fields, with the bytes that encode those as empty. 11 lacks the prompts that the agent
+/// ordered; 9 also the title that Claude Code gave; 7 also two lists of what is pending. Each format plus one is the same
+/// format, compressed.
 const SHORTER_SESSIONS: [(u8, &[u8]); 3] = [(7, &[0, 0, 0, 0]), (9, &[0, 0]), (11, &[0])];
-/// Older formats, each with the empty encoding of the fields added after it, up to the last of these formats.
-/// The number after each is the same format, compressed.
+/// Older formats, with the bytes that encode as empty the fields added after them, up to the last of these formats.
+/// Each format plus one is the same format, compressed.
 const OLDER_SESSIONS: [(u8, &[u8]); 3] = [(1, &[0, 0]), (3, &[0]), (EARLIER_SESSION, &[])];
 /// The last format without the times of each use.
 const EARLIER_SESSION: u8 = 5;
 /// The format of a record.
 const RECORD_FORMAT: u8 = 3;
-/// The same without the last field, which is a list.
+/// The record format before [`RECORD_FORMAT`], without its last field, which is a list.
 const SECOND_RECORD: u8 = 2;
 /// The first byte of a session or a record with a memory of secrets: then follow the memory's length and the
 /// memory.
@@ -94,7 +94,7 @@ fn begins_alike(format: u8) -> bool {
 }
 
 /// Compresses the bytes of a session for the store.
-pub(super) fn pack_session(bytes: &[u8]) -> Vec<u8> {
+pub fn pack_session(bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes();
     [&[PACKED_SESSION][..], &length, &lz4_flex::block::compress(bytes)].concat()
 }
@@ -167,7 +167,7 @@ struct RecordHere<'a> {
     ruling: Option<Ruling>,
     updated_input: Option<String>,
     cuts: Vec<Cut>,
-    remembered: Vec<Remembered>,
+    remembered: Vec<RememberedFile>,
 }
 
 /// A record without its payload and its call's id, beside the event that the payload is. Nearly all records are of the

@@ -130,7 +130,12 @@ impl Sessions {
             || folded_to.is_some_and(|to| to.generation == place.generation && to.offset >= place.offset);
         let live = self.folder.session(&head.session_id)?;
         let has_come = match live.lock_existing()? {
-            Some(guard) => guard.has_come_to(place)?,
+            Some(mut lock) => {
+                if lock.take_damage().iter().any(|damage| damage.is_loss) {
+                    return Ok(Some("its journal was damaged"));
+                }
+                lock.has_come_to(place)?
+            }
             None => false,
         };
         Ok((!has_come && !is_folded).then_some("its journal is gone, or not the one that was there"))

@@ -1,11 +1,11 @@
-//! Maintenance of the store: removes what is too old or too much, and folds journals that were left behind. No
+//! Upkeep of the store: removes what is too old or too much, and folds journals that were left behind. No
 //! hook waits for it.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
 
 use super::Sessions;
-use super::reach::Reach;
+use super::lazy_store::LazyStore;
 use crate::error::Result;
 use crate::paths;
 use crate::session_key::SessionKey;
@@ -31,7 +31,7 @@ pub struct Pruned {
     pub why: Why,
 }
 
-/// The file next to the state that each maintenance writes; its time says when that was.
+/// The file next to the state that each upkeep writes; its time says when that was.
 pub const UPKEEP_STAMP: &str = "maintained";
 
 impl Sessions {
@@ -83,8 +83,9 @@ impl Sessions {
         if self.is_live(session_id)? {
             return Ok(());
         }
-        self.note_removal(session_id);
         let removed = store.forget(session_id, now_ms, why)?;
+        self.note_removal(session_id);
+        self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
         pruned.push(Pruned { session_id: session_id.to_owned(), records: removed.records, why });
         Ok(())
     }
@@ -130,10 +131,12 @@ impl Sessions {
 
     fn put_away(&self, store: &mut Option<Store>, session_id: &str, now_ms: i64) -> Result<bool> {
         let live = self.folder.session(session_id)?;
-        let mut guard = live.lock()?;
-        let mut store = Reach::new(self, Patience::Command, now_ms, store);
-        let mut state = self.load_whole(&mut guard, session_id, now_ms, &mut store, Vec::new(), 0)?;
-        let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
-        self.folded(guard, &folded, true)
+        let mut lock = live.lock()?;
+        let mut store = LazyStore::new(self, Patience::Command, now_ms, store);
+        let mut state = self.load_whole(&mut lock, session_id, now_ms, &mut store, Vec::new(), 0)?;
+        match self.fold(&mut lock, store.opened()?, &mut state, false)? {
+            Some(folded) => self.folded(lock, &folded, true),
+            None => Ok(false),
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! Links a starting session to the previous one.
 
 use context_graph_core::session::{
-    EventRecord, Link, LinkOrigin, REMEMBERED_SESSIONS, Remembered, Session, Work, remember,
+    EventRecord, Link, LinkOrigin, REMEMBERED_SESSIONS, RememberedFile, Session, Work, remember,
 };
 use context_graph_events::claude_code::SessionSource;
 
 use super::Sessions;
 use super::codec::decode_work;
+use super::lazy_store::LazyStore;
 use super::load::stored;
-use super::reach::Reach;
 use super::step::NotBefore;
 use crate::error::{Result, StorageError};
 use crate::store::Store;
@@ -24,7 +24,7 @@ pub(super) struct Linked {
 impl Sessions {
     /// The files that the project's last sessions worked on. What cannot be read is skipped: it must not stop a
     /// session from starting.
-    fn remembered(&self, store: &Store, session_id: &str) -> Result<Vec<Remembered>> {
+    fn remembered(&self, store: &Store, session_id: &str) -> Result<Vec<RememberedFile>> {
         let states = store.newest_states(&self.project(), session_id, REMEMBERED_SESSIONS)?;
         let works: Vec<(Work, String)> = states.iter().filter_map(|state| decode_work(state)).collect();
         Ok(remember(works.iter().map(|(work, project)| (work, project.as_str()))))
@@ -33,7 +33,7 @@ impl Sessions {
     /// Links a starting session to the previous one: the link goes into the record of the start.
     pub(super) fn link(
         &self,
-        store: &mut Reach<'_>,
+        store: &mut LazyStore<'_>,
         session_id: &str,
         source: &SessionSource,
         named: Option<String>,

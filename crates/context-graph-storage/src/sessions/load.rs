@@ -7,22 +7,22 @@ use context_graph_secrets::Memory;
 
 use super::Sessions;
 use super::codec::{decode_record, decode_session, encode_session, memory_of, remembering};
+use super::lazy_store::LazyStore;
 use super::lost::Ahead;
-use super::reach::Reach;
 use crate::error::{Result, StorageError};
-use crate::live::{JournalEntry, LiveState, Position, SessionLock};
+use crate::live::{JournalEntry, LiveState, Position, SessionLock, Tail};
 use crate::store::{SessionEntry, Store};
 
 impl Sessions {
     /// The session from its state file, else from the store, else a new one.
     pub(super) fn load(
         &self,
-        guard: &mut SessionLock<'_>,
+        lock: &mut SessionLock<'_>,
         session_id: &str,
         at_ms: i64,
-        store: &mut Reach<'_>,
+        store: &mut LazyStore<'_>,
     ) -> Result<Loaded> {
-        self.load_by(guard, session_id, at_ms, || {
+        self.load_by(lock, session_id, at_ms, || {
             store.look(|store| store.map_or(Ok(None), |store| stored(store, session_id)))
         })
     }
@@ -30,19 +30,19 @@ impl Sessions {
     /// The same, with the store's answer about it.
     pub(super) fn load_by(
         &self,
-        guard: &mut SessionLock<'_>,
+        lock: &mut SessionLock<'_>,
         session_id: &str,
         at_ms: i64,
         ask_store: impl FnOnce() -> Result<Option<(Session, Option<Position>)>>,
     ) -> Result<Loaded> {
-        let known = guard.read_state()?;
-        self.load_from(guard, known, session_id, at_ms, ask_store)
+        let known = lock.read_state()?;
+        self.load_from(lock, known, session_id, at_ms, ask_store)
     }
 
     /// The same, with the state file already read.
     pub(super) fn load_from(
         &self,
-        guard: &mut SessionLock<'_>,
+        lock: &mut SessionLock<'_>,
         known: Option<LiveState>,
         session_id: &str,
         at_ms: i64,
@@ -55,7 +55,7 @@ impl Sessions {
             return Ok(Loaded { session, applied: Some(state.applied), unread: None, ahead: None, memory });
         }
         let memory = Memory::default();
-        let unfit = guard.take_unfit();
+        let unfit = lock.take_unfit();
         let unread = match ask_store() {
             Ok(Some((session, applied))) => {
                 let ahead = Ahead::of(unfit, applied);
@@ -93,9 +93,22 @@ impl Loaded {
         }
     }
 
+    /// Applies all entries of a tail.
+    pub(super) fn take_in_all(&mut self, tail: &Tail) {
+        for entry in tail.entries() {
+            self.take_in(&entry);
+        }
+        self.applied = Some(tail.end());
+    }
+
     /// The session encoded for its live files.
     pub(super) fn live_bytes(&self) -> Result<Vec<u8>> {
-        Ok(remembering(&self.memory.to_bytes(), encode_session(&self.session)?))
+        encode_session(&self.session).map(|session| self.with_memory(session))
+    }
+
+    /// An encoded session as its live files have it.
+    pub(super) fn with_memory(&self, session: Vec<u8>) -> Vec<u8> {
+        remembering(&self.memory.to_bytes(), session)
     }
 
     pub(super) fn saw(&mut self, at_ms: i64) {
@@ -105,7 +118,7 @@ impl Loaded {
     }
 }
 
-/// Reads a session from the store. One whose state is lost, or does not decode, is told again from its records.
+/// Reads a session from the store. If its state is lost or does not decode, it is rebuilt from its records.
 pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
     let (snapshot, state) = store.snapshot_and_state(session_id)?.unzip();
     let Some(entry) = store.session(session_id)? else { return Ok(None) };

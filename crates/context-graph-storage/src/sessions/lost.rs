@@ -7,11 +7,11 @@ use context_graph_events::Event;
 use memchr::memmem::Finder;
 
 use super::codec::{decode_record, decode_session, encode_record};
+use super::lazy_store::LazyStore;
 use super::load::{Loaded, stored};
-use super::reach::Reach;
 use super::{Sessions, forget_losses, note_loss};
 use crate::error::{IoContext, Result};
-use crate::live::{Damage, JournalEntry, LiveState, Missed, Position, SessionLock, Tail};
+use crate::live::{Damage, DamageKind, JournalEntry, LiveState, Missed, Position, SessionLock, Tail};
 use crate::session_key::SessionKey;
 use crate::store::{Patience, Store};
 
@@ -40,8 +40,8 @@ impl Ahead {
         self.later += u64::from(at_ms > self.session.state.updated_ms);
     }
 
-    /// How many of the events that it knows are lost if `left` remain, `own` of them certainly new; and whether
-    /// there may be more. Nothing is lost if the journal was only rewritten.
+    /// How many known events are missing; `None` if none is. `left` entries remain, `own` of them just appended. The
+    /// flag says whether more may be missing.
     fn missing(&self, left: u64, own: u64) -> Option<(u64, bool)> {
         let known = self.session.state.counters.events;
         let missing = known.saturating_sub(left.saturating_sub(own));
@@ -60,7 +60,7 @@ const DAMAGED: &str = "its journal was damaged";
 pub struct Loss {
     /// Whose events they were.
     pub session_id: String,
-    /// The number of its record; `None` if it is not on record yet.
+    /// The sequence number of its record; `None` if it is not on record yet.
     pub seq: Option<u64>,
     /// When it was found; `None` if it is not on record yet.
     pub at_ms: Option<i64>,
@@ -125,14 +125,17 @@ pub(super) fn retain_untold<'a, I: Iterator<Item = JournalEntry<'a>>>(
 pub(super) fn by_damage(damage: &[Damage]) -> Option<EventsLost> {
     let losses: Vec<&Damage> = damage.iter().filter(|damage| damage.is_loss).collect();
     let pieces: Vec<String> = losses.iter().filter_map(|damage| damage.piece()).collect();
-    let lost = losses.len() as u64;
-    (lost > 0).then(|| EventsLost { lost, at_least: true, how: DAMAGED.to_owned(), pieces })
+    let first = losses.first()?;
+    let lost = losses.iter().filter(|damage| damage.kind != DamageKind::Header).count() as u64;
+    let journal = first.file.file_name().unwrap_or_default().to_string_lossy();
+    let how = if lost > 0 { DAMAGED.to_owned() } else { format!("the header of {journal} was changed") };
+    Some(EventsLost { lost, at_least: true, how, pieces })
 }
 
 /// A session's loss that is not on record yet: `own` of its entries were just appended. The store says up to
 /// where it has folded the journal.
 pub(super) fn found_out(
-    guard: &mut SessionLock<'_>,
+    lock: &mut SessionLock<'_>,
     state: &Loaded,
     damage: &[Damage],
     own: u64,
@@ -143,7 +146,7 @@ pub(super) fn found_out(
     let Some((ahead, (lost, at_least))) =
         state.ahead.as_ref().and_then(|ahead| Some((ahead, ahead.missing(left, own)?)))
     else {
-        let missed = if by_damage.is_none() { guard.missed()? } else { None };
+        let missed = if by_damage.is_none() { lock.missed()? } else { None };
         let place = match missed {
             None => return Ok(by_damage),
             Some(Missed::Reached) => {
@@ -155,7 +158,7 @@ pub(super) fn found_out(
         // Nothing can be said while the store is not readable.
         let Ok(folded) = folded_to() else { return Ok(None) };
         if folded.is_some_and(|to| to.generation == place.generation && to.offset >= place.offset) {
-            state.applied.into_iter().for_each(|end| guard.settle_at(end));
+            state.applied.into_iter().for_each(|end| lock.settle_at(end));
             return Ok(None);
         }
         let how = PUT_BACK.to_owned();
@@ -164,7 +167,7 @@ pub(super) fn found_out(
     if let Some(damaged) = by_damage {
         return Ok(Some(EventsLost { lost, at_least, ..damaged }));
     }
-    let pieces = guard.save_remains(&ahead.state)?;
+    let pieces = lock.save_remains(&ahead.state)?;
     Ok(Some(EventsLost { lost, at_least, how: CUT.to_owned(), pieces }))
 }
 
@@ -172,15 +175,15 @@ impl Sessions {
     /// Records a loss in the session's own journal, and the new head, which is behind the earlier one.
     pub(super) fn put_on_record(
         &self,
-        guard: &mut SessionLock<'_>,
+        lock: &mut SessionLock<'_>,
         lost: &EventsLost,
         at_ms: i64,
-        store: &mut Reach<'_>,
+        store: &mut LazyStore<'_>,
     ) -> Result<()> {
-        let end = self.append_loss(guard, lost, at_ms)?;
+        let end = self.append_loss(lock, lost, at_ms)?;
         store.look(|store| {
-            let entry = store.and_then(|store| store.session(guard.session_id()).ok().flatten());
-            self.note_head(entry.as_ref(), guard.session_id(), Some(end));
+            let entry = store.and_then(|store| store.session(lock.session_id()).ok().flatten());
+            self.note_head(entry.as_ref(), lock.session_id(), Some(end));
             Ok(())
         })
     }
@@ -188,14 +191,14 @@ impl Sessions {
     /// Appends a loss to the session's own journal, and notes that it must be reported.
     pub(super) fn append_loss(
         &self,
-        guard: &mut SessionLock<'_>,
+        lock: &mut SessionLock<'_>,
         lost: &EventsLost,
         at_ms: i64,
     ) -> Result<Position> {
-        let session_id = guard.session_id().to_owned();
+        let session_id = lock.session_id().to_owned();
         let record = self.record(lost.to_event(&session_id), at_ms, None);
-        let end = guard.append(&encode_record(&record)?)?;
-        guard.settle_at(end);
+        let end = lock.append(&encode_record(&record)?)?;
+        lock.settle_at(end);
         let told = format!("{}{lost}", whose(&session_id)?);
         note_loss(&self.folder.live_folder(), told.as_ref());
         Ok(end)
@@ -205,30 +208,27 @@ impl Sessions {
     /// before, and `own` entries were just appended.
     pub(super) fn load_whole(
         &self,
-        guard: &mut SessionLock<'_>,
+        lock: &mut SessionLock<'_>,
         session_id: &str,
         now_ms: i64,
-        store: &mut Reach<'_>,
+        store: &mut LazyStore<'_>,
         mut damage: Vec<Damage>,
         own: u64,
     ) -> Result<Loaded> {
-        let mut state = self.load(guard, session_id, now_ms, store)?;
+        let mut state = self.load(lock, session_id, now_ms, store)?;
         if let Some(error) = state.unread {
             return Err(error);
         }
         loop {
-            let mut tail = guard.entries_since(state.applied)?;
-            for entry in tail.entries() {
-                state.take_in(&entry);
-            }
-            state.applied = Some(tail.end());
-            damage.extend(guard.take_damage());
+            let mut tail = lock.entries_since(state.applied)?;
+            state.take_in_all(&tail);
+            damage.extend(lock.take_damage());
             damage.append(&mut tail.damage);
             // Damage found before may also be in this range.
             retain_untold(&mut damage, || tail.entries());
             let folded_to = || store.look(|store| folded_to(store, session_id));
-            let Some(lost) = found_out(guard, &state, &damage, own, folded_to)? else { return Ok(state) };
-            self.put_on_record(guard, &lost, now_ms, store)?;
+            let Some(lost) = found_out(lock, &state, &damage, own, folded_to)? else { return Ok(state) };
+            self.put_on_record(lock, &lost, now_ms, store)?;
             (state.ahead, damage) = (None, Vec::new());
         }
     }
@@ -236,12 +236,12 @@ impl Sessions {
     /// Updates a session after an appender repaired damage in its journal.
     pub(super) fn settle_loss(&self, session_id: &str, damage: Vec<Damage>, now_ms: i64) -> Result<()> {
         let live = self.folder.session(session_id)?;
-        let mut guard = live.lock()?;
+        let mut lock = live.lock()?;
         let mut opened = None;
-        let mut store = Reach::new(self, Patience::Hook, now_ms, &mut opened);
-        let state = self.load_whole(&mut guard, session_id, now_ms, &mut store, damage, 1)?;
+        let mut store = LazyStore::new(self, Patience::Hook, now_ms, &mut opened);
+        let state = self.load_whole(&mut lock, session_id, now_ms, &mut store, damage, 1)?;
         match state.applied {
-            Some(applied) => guard.write_state(applied, &state.live_bytes()?),
+            Some(applied) => lock.write_state(applied, &state.live_bytes()?),
             None => Ok(()),
         }
     }
@@ -256,18 +256,18 @@ impl Sessions {
     ) -> Result<()> {
         let was_live = self.is_live(session_id)?;
         let live = self.folder.session(session_id)?;
-        let mut guard = live.lock()?;
+        let mut lock = live.lock()?;
         let mut opened = None;
-        let mut store = Reach::new(self, Patience::Command, now_ms, &mut opened);
+        let mut store = LazyStore::new(self, Patience::Command, now_ms, &mut opened);
         // The whole journal, not only what the cache does not contain yet: a loss must be recorded before the
         // entry that may be about it.
-        let damage = untold_damage(&mut guard.entries_since(None)?);
-        let mut state = self.load_whole(&mut guard, session_id, now_ms, &mut store, damage, 0)?;
+        let damage = untold_damage(&mut lock.entries_since(None)?);
+        let mut state = self.load_whole(&mut lock, session_id, now_ms, &mut store, damage, 0)?;
         let entry = change(&mut state.session);
         let record = self.record(entry, now_ms, None);
-        guard.append(&encode_record(&record)?)?;
-        let folded = self.fold(&mut guard, store.opened()?, &mut state, false)?;
-        self.folded(guard, &folded, !was_live)?;
+        lock.append(&encode_record(&record)?)?;
+        let Some(folded) = self.fold(&mut lock, store.opened()?, &mut state, false)? else { return Ok(()) };
+        self.folded(lock, &folded, !was_live)?;
         folded.afterwards.map_or(Ok(()), Err)
     }
 
@@ -278,29 +278,58 @@ impl Sessions {
         Ok(())
     }
 
+    /// Puts on record what a reader found damaged, repaired and only saved to quarantine, and that the user knows of it.
+    /// `on_record` are the losses that are on record.
+    pub fn acknowledge_saved(&self, store: Option<&Store>, on_record: &[Loss], now_ms: i64) -> Result<()> {
+        let live = self.folder.live_sessions()?;
+        for (key, piece) in self.folder.quarantine().losses() {
+            if on_record.iter().any(|loss| loss.what.pieces.contains(&piece)) {
+                continue;
+            }
+            let is_its = |id: &&str| SessionKey::new(id).is_ok_and(|own| own.as_str() == key);
+            let id = live.iter().map(|(id, _)| id.as_str()).chain([key.as_str()]).find(is_its);
+            let Some(id) = id else { continue };
+            if self.view(store, id)?.is_none() {
+                continue;
+            }
+            let lost = EventsLost { lost: 0, at_least: true, how: DAMAGED.to_owned(), pieces: vec![piece] };
+            self.log_own(id, now_ms, |_| lost.to_event(id))?;
+            self.acknowledge_losses(id, now_ms)?;
+        }
+        Ok(())
+    }
+
     /// Reads every journal: how many records wait in them to be stored, and what was lost from them, recorded
     /// or not. These losses are added to those in the store's own records.
     pub fn check_journals(&self, store: Option<&Store>, mut losses: Vec<Loss>) -> Result<(u64, Vec<Loss>)> {
         let mut waiting = 0;
         for (session_id, _) in self.folder.live_sessions()? {
-            let entry = store.map(|store| store.session(&session_id)).transpose()?.flatten();
+            let stored = store.map(|store| store.session(&session_id)).transpose()?.flatten();
             let live = self.folder.session(&session_id)?;
-            let Some(mut guard) = live.lock_existing()? else { continue };
+            let Some(mut lock) = live.lock_existing()? else { continue };
             // The whole journal, not only what is not in the store yet.
-            let mut damage = untold_damage(&mut guard.entries_since(None)?);
-            let first = entry.as_ref().map_or(0, |entry| entry.last_seq) + 1;
-            let unstored = guard.entries_since(entry.and_then(|entry| entry.folded_to))?;
+            let mut damage = untold_damage(&mut lock.entries_since(None)?);
+            let first = stored.as_ref().map_or(0, |stored| stored.last_seq) + 1;
+            let unstored = lock.entries_since(stored.as_ref().and_then(|stored| stored.folded_to))?;
             for (seq, entry) in (first..).zip(unstored.entries()) {
                 waiting += 1;
                 look_for_losses(&mut losses, &session_id, seq, entry.payload);
             }
-            let mut state = self.load_by(&mut guard, &session_id, 0, || in_store(store, &session_id))?;
-            for entry in guard.entries_since(state.applied)?.entries() {
-                state.take_in(&entry);
-            }
-            damage.extend(guard.take_damage());
+            let mut state = self.load_by(&mut lock, &session_id, 0, || in_store(store, &session_id))?;
+            state.take_in_all(&lock.entries_since(state.applied)?);
+            damage.extend(lock.take_damage());
             let folded_to = || folded_to(store, &session_id);
-            let lost = found_out(&mut guard, &state, &damage, 0, folded_to)?;
+            let lost = found_out(&mut lock, &state, &damage, 0, folded_to)?;
+            if let Some(lost) = lost.as_ref().filter(|_| damage.iter().any(is_repaired)) {
+                // The next look at the journal does not find it any more.
+                let end = self.append_loss(&mut lock, lost, state.session.state.updated_ms)?;
+                self.note_head(stored.as_ref(), &session_id, Some(end));
+                if state.unread.is_none() {
+                    // The cache still counts what is lost, and would report it again.
+                    state.take_in_all(&lock.entries_since(state.applied)?);
+                    lock.write_state(end, &state.live_bytes()?)?;
+                }
+            }
             losses.extend(lost.map(|what| unrecorded(&session_id, what)));
         }
         for session_id in self.caches_without_journal()? {
@@ -325,6 +354,11 @@ impl Sessions {
         let own = |id: &&str| SessionKey::new(id).is_ok_and(|key| key.as_str() == *id);
         Ok(ids.filter(own).filter(|id| !live.has(format!("{id}.journal"))).map(str::to_owned).collect())
     }
+}
+
+/// Whether the journal no longer contains what was lost, because it was repaired.
+fn is_repaired(damage: &Damage) -> bool {
+    damage.is_loss && (damage.kind == DamageKind::TornTail || damage.offset == 0)
 }
 
 /// The beginning of the line that reports a session's loss.

@@ -6,14 +6,15 @@
 
 mod codec;
 mod evidence;
+mod forget;
 mod identity;
 mod keep;
+mod lazy_store;
 mod likeness;
 mod line;
 mod link;
 mod load;
 mod lost;
-mod reach;
 mod read;
 mod step;
 mod trail;
@@ -33,7 +34,7 @@ use crate::quarantine::{forget_losses, has_losses, note_loss, take_losses};
 use crate::session_key::SessionKey;
 
 pub(crate) use codec::decode_event;
-pub use codec::{decode_record, decode_session, encode_record, encode_session};
+pub use codec::{decode_record, decode_session, encode_record, encode_session, pack_session};
 pub use keep::{Limits, Pruned, UPKEEP_STAMP};
 pub(crate) use load::session_from_records;
 pub use lost::Loss;

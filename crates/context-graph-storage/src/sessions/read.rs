@@ -7,8 +7,7 @@ use super::Sessions;
 use super::codec::{decode_record, decode_session};
 use super::load::{stored, take_in};
 use crate::error::Result;
-use crate::session_key::SessionKey;
-use crate::store::{Patience, Removed, SessionEntry, SessionQuery, Store, StoredRecord, Why};
+use crate::store::{Patience, SessionEntry, SessionQuery, Store, StoredRecord, refuse_other_engine};
 
 /// Where a session was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +40,10 @@ impl Sessions {
     /// Opens the store if there is one, with this patience.
     pub fn store_as(&self, patience: Patience, now_ms: i64) -> Result<Option<Store>> {
         if !self.has_store() {
+            // "Nothing is stored" would be wrong then. Hooks go on with journals, and a turn's end says it.
+            if patience == Patience::Command {
+                refuse_other_engine(&self.folder.database())?;
+            }
             return Ok(None);
         }
         let store = self.folder.open_store_as(patience, now_ms)?;
@@ -58,26 +61,26 @@ impl Sessions {
         let mut found = store.map(|store| stored(store, session_id)).transpose()?.flatten();
         let mut unfolded = Vec::new();
         let mut source = Source::Stored;
-        if let Some(mut guard) = live.lock_existing()? {
+        if let Some(mut lock) = live.lock_existing()? {
             source = Source::Live;
-            if let Some(state) = guard.read_state()?
+            if let Some(state) = lock.read_state()?
                 && let Ok(session) = decode_session(state.payload())
             {
                 found = Some((session, Some(state.applied)));
             }
-            let tail = guard.entries_since(folded_to)?;
+            let tail = lock.entries_since(folded_to)?;
             unfolded = tail.entries().filter_map(|entry| decode_record(entry.payload).ok()).collect();
             let first = unfolded.first().map_or(0, |record| record.at_ms);
             let (session, applied) =
                 found.get_or_insert_with(|| (Session::new(session_id, self.project(), first), None));
-            for entry in guard.entries_since(*applied)?.entries() {
+            for entry in lock.entries_since(*applied)?.entries() {
                 take_in(session, &entry);
             }
         }
         Ok(found.map(|(session, _)| SessionView { session, source, unfolded, stored_records }))
     }
 
-    /// All records of a session, oldest first, with their numbers.
+    /// All records of a session, oldest first, with their sequence numbers.
     pub fn records(&self, store: Option<&Store>, session_id: &str) -> Result<Vec<(u64, EventRecord)>> {
         let mut records = Vec::new();
         if let Some(store) = store {
@@ -132,21 +135,5 @@ impl Sessions {
         entries.sort_by(|a, b| (b.timestamp_ms, &b.session_id).cmp(&(a.timestamp_ms, &a.session_id)));
         entries.truncate(query.limit.unwrap_or(usize::MAX));
         Ok(entries)
-    }
-
-    /// Removes a session: live files, log and everything derived from it. A tombstone says that it existed.
-    pub fn forget(
-        &self,
-        store: Option<&Store>,
-        session_id: &str,
-        at_ms: i64,
-        why: Why,
-    ) -> Result<(Removed, bool)> {
-        self.note_removal(session_id);
-        let live = self.folder.session(session_id)?.remove()?;
-        self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
-        let removed =
-            store.map(|store| store.forget(session_id, at_ms, why)).transpose()?.unwrap_or_default();
-        Ok((removed, live))
     }
 }

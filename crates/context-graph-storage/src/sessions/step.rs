@@ -9,10 +9,10 @@ use super::Sessions;
 use super::codec::{
     decode_record, decode_session, encode_record, encode_session, memory_of, pack_session, remembering,
 };
+use super::lazy_store::LazyStore;
 use super::link::Linked;
 use super::load::{Loaded, stored, take_in};
 use super::lost;
-use super::reach::Reach;
 use crate::error::{Result, StorageError};
 use crate::live::{
     Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, LiveState, Position, SessionLock, fold,
@@ -113,18 +113,18 @@ impl Sessions {
         let Arrival { event, at_ms, previous_session_id, took_us, decision, .. } = arrival;
         let Arrival { crisis_threshold, told_below, mut title, .. } = arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
-        let mut guard = live.lock()?;
+        let mut lock = live.lock()?;
         let mut opened = None;
-        let mut store = Reach::new(self, Patience::Hook, at_ms, &mut opened);
+        let mut store = LazyStore::new(self, Patience::Hook, at_ms, &mut opened);
 
         // Secrets recognised earlier are redacted first; an unreadable state is reported once the event is
         // stored.
-        let known = guard.read_state();
+        let known = lock.read_state();
         let known_payload = known.as_ref().ok().and_then(|state| Some(state.as_ref()?.payload()));
         let mut memory = known_payload.map(memory_of).unwrap_or_default();
         let (mut record, event) = self.record_and_event(event, at_ms, decision, &mut memory)?;
         record.took_us = took_us;
-        if let Some(session) = seen_before(&mut guard, known.as_ref(), &event, at_ms)? {
+        if let Some(session) = seen_before(&mut lock, known.as_ref(), &event, at_ms)? {
             return Ok(repeated(session));
         }
         let mut linked = Linked::default();
@@ -132,10 +132,10 @@ impl Sessions {
             linked = self.link(&mut store, session_id, &start.source, previous_session_id, &mut record)?;
         }
         let Linked { previous, refused_previous, postponed } = linked;
-        let written = guard.append_own(&remembering(&memory.fresh_bytes(), encode_record(&record)?))?;
+        let written = lock.append_own(&remembering(&memory.fresh_bytes(), encode_record(&record)?))?;
         let own = written.end;
 
-        let mut state = self.load_from(&mut guard, known?, session_id, at_ms, || {
+        let mut state = self.load_from(&mut lock, known?, session_id, at_ms, || {
             store.look(|store| store.map_or(Ok(None), |store| stored(store, session_id)))
         })?;
         state.memory = memory;
@@ -146,8 +146,8 @@ impl Sessions {
         let mut damage = Vec::new();
         loop {
             let mut tail = match report {
-                None => guard.entries_before(state.applied, written)?,
-                Some(_) => guard.entries_since(state.applied)?,
+                None => lock.entries_before(state.applied, written)?,
+                Some(_) => lock.entries_since(state.applied)?,
             };
             for entry in tail.entries() {
                 if entry.end == own {
@@ -163,13 +163,13 @@ impl Sessions {
                 report = Some(state.session.step(&record, &event));
                 state.applied = Some(own);
             }
-            damage.extend(guard.take_damage());
+            damage.extend(lock.take_damage());
             damage.extend(lost::untold_damage(&mut tail));
             if lost.is_none() && state.unread.is_none() {
                 let folded_to = || store.look(|store| lost::folded_to(store, session_id));
-                lost = lost::found_out(&mut guard, &state, &damage, 1, folded_to)?;
+                lost = lost::found_out(&mut lock, &state, &damage, 1, folded_to)?;
                 if let Some(lost) = &lost {
-                    self.put_on_record(&mut guard, lost, at_ms, &mut store)?;
+                    self.put_on_record(&mut lock, lost, at_ms, &mut store)?;
                     continue;
                 }
             }
@@ -179,13 +179,13 @@ impl Sessions {
             let Some(record) = dream.or_else(|| self.new_title(title.take()?, at_ms, &mut state)) else {
                 break;
             };
-            guard.append(&encode_record(&record)?)?;
+            lock.append(&encode_record(&record)?)?;
         }
         let mut report = report.unwrap_or_else(|| state.session.report());
         // A call that is about to be made may have reopened it, and had no time to report it.
         report.reopened |= state.session.state.counters.reopenings > reopenings;
 
-        let kept = self.keep(guard, &mut store, &mut state, own, durability)?;
+        let kept = self.keep(lock, &mut store, &mut state, own, durability)?;
         store.close();
         damage.extend(kept.damage);
         let (lost, postponed) = (lost.or(kept.lost), kept.postponed.or(postponed));
@@ -205,8 +205,8 @@ impl Sessions {
     /// Stores a stepped session as durably as its event requires: in its cache, or folded into the store.
     fn keep(
         &self,
-        mut guard: SessionLock<'_>,
-        store: &mut Reach<'_>,
+        mut lock: SessionLock<'_>,
+        store: &mut LazyStore<'_>,
         state: &mut Loaded,
         own: Position,
         durability: Durability,
@@ -219,32 +219,33 @@ impl Sessions {
         }
         if let Some(error) = state.unread.take() {
             if !waits_for_turn {
-                guard.sync()?;
+                lock.sync()?;
             }
             kept.postponed = Some(error);
             return Ok(kept);
         }
-        let session_id = guard.session_id().to_owned();
+        let session_id = lock.session_id().to_owned();
         if stays {
-            guard.write_state(state.applied.unwrap_or(own), &state.live_bytes()?)?;
+            lock.write_state(state.applied.unwrap_or(own), &state.live_bytes()?)?;
             if durability == Durability::Start {
                 self.note_head(None, &session_id, Some(own));
             }
             return Ok(kept);
         }
         let over = durability == Durability::End;
-        match store.opened().and_then(|store| self.fold(&mut guard, store, state, over)) {
-            Ok(folded) => {
+        match store.opened_to_fold().and_then(|store| self.fold(&mut lock, store, state, over)) {
+            Ok(None) => {}
+            Ok(Some(folded)) => {
                 if over {
-                    kept.calls = store.opened()?.call_counts(guard.session_id()).ok();
+                    kept.calls = store.opened()?.call_counts(lock.session_id()).ok();
                 }
-                self.folded(guard, &folded, over)?;
+                self.folded(lock, &folded, over)?;
                 kept.lost = lost::by_damage(&folded.damage);
                 kept.damage = folded.damage;
             }
             // What could not be stored stays in the journal; the state file is behind it and catches up later.
             Err(error) if error.can_wait() => {
-                guard.sync()?;
+                lock.sync()?;
                 kept.postponed = Some(error);
             }
             Err(error) => return Err(error),
@@ -254,39 +255,49 @@ impl Sessions {
 
     /// Records the head after a fold. The live files of a session that is `over` are removed, unless something has
     /// arrived since. Returns whether they were.
-    pub(super) fn folded(&self, guard: SessionLock<'_>, folded: &Folded, over: bool) -> Result<bool> {
+    pub(super) fn folded(&self, lock: SessionLock<'_>, folded: &Folded, over: bool) -> Result<bool> {
         let is_put_away = over && folded.emptied;
-        let journal = (!is_put_away).then(|| guard.journal_start());
-        self.note_head(Some(&folded.entry), guard.session_id(), journal);
-        if is_put_away { guard.retire() } else { Ok(false) }
+        let journal = (!is_put_away).then(|| lock.journal_start());
+        self.note_head(Some(&folded.entry), lock.session_id(), journal);
+        if is_put_away { lock.retire() } else { Ok(false) }
     }
 
-    /// Folds a session's journal into the store. Losses that are found are recorded.
+    /// Folds a session's journal into the store. Losses that are found are recorded. `None` if nothing had to be stored:
+    /// the session was forgotten, and its files were left behind.
     pub(super) fn fold(
         &self,
-        guard: &mut SessionLock<'_>,
+        lock: &mut SessionLock<'_>,
         store: &Store,
         state: &mut Loaded,
         over: bool,
-    ) -> Result<Folded> {
-        let folded = self.fold_once(guard, store, state, over)?;
-        let Some(lost) = lost::by_damage(&folded.damage) else { return Ok(folded) };
-        self.append_loss(guard, &lost, state.session.state.updated_ms)?;
+    ) -> Result<Option<Folded>> {
+        let folded = match self.fold_once(lock, store, state, over, None) {
+            Err(StorageError::Forgotten { up_to }) => {
+                let folded = self.fold_new_part(lock, store, state, over, up_to)?;
+                let Some(folded) = folded else { return Ok(None) };
+                folded
+            }
+            folded => folded?,
+        };
+        let Some(lost) = lost::by_damage(&folded.damage) else { return Ok(Some(folded)) };
+        self.append_loss(lock, &lost, state.session.state.updated_ms)?;
         state.applied = Some(folded.position);
-        let again = self.fold_once(guard, store, state, over)?;
-        Ok(Folded { damage: folded.damage, ..again })
+        let again = self.fold_once(lock, store, state, over, None)?;
+        Ok(Some(Folded { damage: folded.damage, ..again }))
     }
 
-    fn fold_once(
+    /// Folds once. Entries up to `forgotten` are not logged.
+    pub(super) fn fold_once(
         &self,
-        guard: &mut SessionLock<'_>,
+        lock: &mut SessionLock<'_>,
         store: &Store,
         state: &mut Loaded,
         over: bool,
+        forgotten: Option<Position>,
     ) -> Result<Folded> {
         let project = self.project();
         let applied = state.applied;
-        fold(guard, store, applied, |entries, fresh, damage| {
+        fold(lock, store, applied, |entries, fresh, damage| {
             lost::retain_untold(damage, || entries.iter().copied());
             for entry in fresh {
                 state.take_in(entry);
@@ -295,28 +306,30 @@ impl Sessions {
                 state.session.saved();
             }
             let session = &state.session;
+            let encoded = encode_session(session)?;
+            let is_kept = |entry: &&JournalEntry<'_>| forgotten.is_none_or(|to| entry.end.offset > to.offset);
             let batch = FoldBatch {
-                state: Some(pack_session(&encode_session(session)?)),
-                records: entries.iter().map(log_record).collect::<Result<_>>()?,
+                state: Some(pack_session(&encoded)),
+                records: entries.iter().filter(is_kept).map(log_record).collect::<Result<_>>()?,
                 project: Some(project),
                 about: Some(About::of(session)),
                 ..FoldBatch::ended(session.snapshot.clone(), session.lasted_ms())
             };
-            Ok(FoldPlan { batch, live: state.live_bytes()? })
+            Ok(FoldPlan { batch, live: state.with_memory(encoded) })
         })
     }
 }
 
 /// The session, if this event was applied before. Only other agents' events arrive twice.
 fn seen_before(
-    guard: &mut SessionLock<'_>,
+    lock: &mut SessionLock<'_>,
     known: std::result::Result<&Option<LiveState>, &StorageError>,
     event: &Event,
     at_ms: i64,
 ) -> Result<Option<Session>> {
     let (true, Ok(Some(state))) = (Session::may_repeat(event), known) else { return Ok(None) };
     let Ok(mut session) = decode_session(state.payload()) else { return Ok(None) };
-    for entry in guard.entries_since(Some(state.applied))?.entries() {
+    for entry in lock.entries_since(Some(state.applied))?.entries() {
         take_in(&mut session, &entry);
     }
     Ok(session.has_seen(event, at_ms).then_some(session))

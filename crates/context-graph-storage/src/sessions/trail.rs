@@ -56,7 +56,7 @@ impl<'a> Trail<'a> {
         if self.ids().iter().any(|id| id == session_id) { self.unfolded() } else { self.store }
     }
 
-    /// The call that a record of a session is a part of, by the number of the call's first record.
+    /// The call that a record of a session is a part of, by the sequence number of the call's first record.
     pub fn call_of(&self, session_id: &str, seq: u64) -> Result<Option<u64>> {
         self.of(session_id).map_or(Ok(None), |store| store.call_of(session_id, seq))
     }

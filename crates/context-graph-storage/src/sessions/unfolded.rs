@@ -107,7 +107,7 @@ impl Unfolded {
     }
 }
 
-/// Visits the records of a session from this number on, as the log keeps them.
+/// Visits the records of a session from this sequence number on, as the log keeps them.
 fn visit(
     store: Option<&Store>,
     id: &str,
@@ -130,7 +130,7 @@ fn visit(
     Ok(())
 }
 
-/// When the record of this number came.
+/// When the record with this sequence number came.
 fn time_of(store: Option<&Store>, id: &str, seq: u64, view: &SessionView) -> Result<Option<i64>> {
     if let Some(at) = seq.checked_sub(view.stored_records + 1) {
         let record = usize::try_from(at).ok().and_then(|at| view.unfolded.get(at));

@@ -39,7 +39,7 @@ impl Block {
         Self { first, count: 0, before: chain, behind: chain, bytes: Vec::new() }
     }
 
-    /// The number after its last record.
+    /// The sequence number after its last record.
     pub fn end(&self) -> u64 {
         self.first.saturating_add(u64::from(self.count))
     }
@@ -83,7 +83,7 @@ impl Block {
         Some(u32_at(header, HEADER - 4) as usize)
     }
 
-    /// Decodes the block stored under the number `first`; `None` if it is not valid.
+    /// Decodes the block stored under the sequence number `first`; `None` if it is not valid.
     pub fn decode(first: u64, value: &[u8]) -> Option<Self> {
         let (header, packed) = value.split_at_checked(HEADER)?;
         if header[0] != FORMAT {
@@ -111,7 +111,7 @@ impl Block {
         self.first_break().is_none()
     }
 
-    /// The number of the first record that does not match the chain.
+    /// The sequence number of the first record that does not match the chain.
     pub fn first_break(&self) -> Option<u64> {
         let mut chain = self.before;
         let mut last = self.first;
@@ -136,7 +136,7 @@ fn bytes_left(block: &Block) -> Option<usize> {
 /// A record in a block.
 #[derive(Debug, Clone, Copy)]
 pub struct Packed<'a> {
-    /// Its number.
+    /// Its sequence number.
     pub seq: u64,
     /// The first bytes of the chain behind it.
     pub(super) mark: [u8; 8],

@@ -61,7 +61,7 @@ pub(super) fn statements(connection: &Connection) -> rusqlite::Result<Vec<Statem
 
 /// An expected row.
 struct Row {
-    /// Its number, and what distinguishes it from others with the same number.
+    /// Its sequence number, and what distinguishes it from others with the same one.
     key: [i64; 3],
     bytes: Range<usize>,
     /// The previous session, if the row names it.

@@ -14,7 +14,7 @@ use super::write::number;
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// The key of a row: session, number, and what distinguishes rows with the same number.
+    /// The key of a row: session, sequence number, and what distinguishes rows with the same one.
     pub key: &'static str,
     /// Its columns, those of the key first.
     pub columns: &'static str,
@@ -90,7 +90,7 @@ pub trait Rows {
     fn row(&mut self, table: usize, row: &[Field<'_>]) -> Result<(), Self::Error>;
 }
 
-/// Derives the rows of entries made from these records; returns the number of the prompt of an unfinished turn.
+/// Derives the rows of entries made from these records; returns the sequence number of the prompt of an unfinished turn.
 pub fn derive_rows<R: Rows>(
     session: i64,
     entries: &[Entry],
@@ -250,7 +250,7 @@ impl<R: Rows> Derivation<'_, R> {
         Ok(())
     }
 
-    /// Derives the turns; returns the number of the prompt of an unfinished one.
+    /// Derives the turns; returns the sequence number of the prompt of an unfinished one.
     fn turns(&mut self, entries: &[Entry]) -> Result<Option<u64>, R::Error> {
         let mut open: Option<&Happening> = None;
         for entry in entries {

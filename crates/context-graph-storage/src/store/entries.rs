@@ -46,7 +46,7 @@ pub struct Filter {
     pub since_ms: Option<i64>,
     /// Not newer than this.
     pub until_ms: Option<i64>,
-    /// Those whose first record has a number in this range, both ends included.
+    /// Those whose first record has a sequence number in this range, both ends included.
     pub seqs: Option<(u64, u64)>,
 }
 
@@ -57,13 +57,13 @@ pub struct EntryRow {
     pub session: i64,
     /// Distinguishes calls of one batch.
     pub place: i64,
-    /// The number of its last record.
+    /// The sequence number of its last record.
     pub last_seq: i64,
     /// When it began.
     pub at_ms: i64,
     /// Its session.
     pub session_id: String,
-    /// The number of its first record.
+    /// The sequence number of its first record.
     pub seq: u64,
     /// Whether it is a tool call.
     pub is_call: bool,
@@ -95,7 +95,7 @@ pub struct EntryRow {
     pub tool_use_id: String,
     /// The files and folders it named.
     pub paths: Vec<String>,
-    /// The numbers of its records.
+    /// The sequence numbers of its records.
     pub seqs: Vec<u64>,
 }
 
@@ -111,7 +111,7 @@ pub(super) enum Scope<'a> {
     /// In all sessions except these.
     AllBut(&'a [i64]),
     /// The same, if only the newest are wanted.
-    Late(&'a [i64]),
+    Newest(&'a [i64]),
     /// In these sessions.
     Sessions(Vec<i64>),
     /// Only what these records of a session belong to.
@@ -189,7 +189,7 @@ impl Store {
                     None => Scope::AllBut(passed_over),
                     Some(ids) => Scope::Sessions(without(numbers(connection, ids)?, passed_over)),
                 };
-                match late(connection, filter, &scope, limit, LATE)? {
+                match among_newest(connection, filter, &scope, limit, NEWEST_CALLS)? {
                     Some(found) => found,
                     None => select(connection, filter, &scope, limit)?,
                 }
@@ -211,7 +211,7 @@ impl Store {
     }
 }
 
-/// The numbers of sessions; a missing session has none.
+/// The numbers of sessions in the store; a missing session has none.
 pub(super) fn numbers(connection: &Connection, ids: &[String]) -> rusqlite::Result<Vec<i64>> {
     let mut found = Vec::new();
     for id in ids {
@@ -252,12 +252,12 @@ pub(super) fn select(
     Ok(found)
 }
 
-/// How many calls count as late: looking up decisions for each of them takes a few milliseconds.
-const LATE: i64 = 5000;
+/// How many of the newest calls are looked at first: looking up the decisions of each takes a few milliseconds in all.
+const NEWEST_CALLS: i64 = 5000;
 
-/// Entries about which something was decided, if there are enough since the last so many calls; else all decisions have to
-/// be read.
-fn late(
+/// The decided entries among the newest `calls` calls and the events since then. `None` if these are fewer than `limit`
+/// and there may be older ones: then all decisions have to be read.
+fn among_newest(
     connection: &Connection,
     filter: &Filter,
     scope: &Scope<'_>,
@@ -272,9 +272,9 @@ fn late(
         connection.prepare_cached("SELECT at_ms FROM calls ORDER BY at_ms DESC LIMIT 1 OFFSET ?")?;
     let since_ms = statement.query_row([calls], |row| row.get(0)).optional()?;
     let Some(since_ms) = since_ms else { return Ok(None) };
-    // Where nothing older is asked for, the late ones are all there are.
+    // Where nothing older is asked for, the newest are all there are.
     let is_all = filter.since_ms.is_some_and(|asked_ms| asked_ms >= since_ms);
     let filter = Filter { since_ms: filter.since_ms.max(Some(since_ms)), ..filter.clone() };
-    let found = select(connection, &filter, &Scope::Late(passed_over), limit)?;
+    let found = select(connection, &filter, &Scope::Newest(passed_over), limit)?;
     Ok((is_all || found.len() >= limit).then_some(found))
 }

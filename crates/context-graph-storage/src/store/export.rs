@@ -13,12 +13,12 @@ use crate::seal::Seal;
 
 /// A database being written in one transaction.
 #[derive(Debug)]
-pub struct Copy {
+pub struct ExportCopy {
     connection: Connection,
     sessions: i64,
 }
 
-impl Copy {
+impl ExportCopy {
     /// Creates one in an empty file. Nobody else sees the file yet and it is deleted if anything fails, so it
     /// needs no journal.
     pub fn create(path: &Path) -> Result<Self> {

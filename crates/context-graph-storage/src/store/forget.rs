@@ -6,9 +6,10 @@ use rusqlite::{Connection, params};
 use super::ledger::find;
 use super::rows::forget_from;
 use super::sessions::SNAPSHOT;
-use super::{Removed, Store, Why, tombstone, words};
+use super::{Removed, Store, Why, leftover, tombstone, words};
 use crate::codec;
 use crate::error::Result;
+use crate::live::Position;
 use crate::seal::Seal;
 use crate::session_key::SessionKey;
 
@@ -16,20 +17,45 @@ impl Store {
     /// Removes the session, its log and everything derived from it, and adds a tombstone. Sessions that
     /// continue it lose that link.
     pub fn forget(&self, id: &str, at_ms: i64, why: Why) -> Result<Removed> {
+        self.forget_leaving(id, at_ms, why, None)
+    }
+
+    /// The same for a session with live files, whose journal ends at `up_to`. They are removed afterwards; until then no
+    /// fold stores what is in them.
+    pub(crate) fn forget_leaving(
+        &self,
+        id: &str,
+        at_ms: i64,
+        why: Why,
+        up_to: Option<Position>,
+    ) -> Result<Removed> {
         SessionKey::new(id)?;
         // The rollback journal holds the old content, so it is emptied, together with the rest of earlier ones.
         self.settle(|store| store.connection.execute_batch("PRAGMA journal_mode = TRUNCATE"))?;
         let transaction = self.begin()?;
-        let removed = self.settle(|_| forget(&self.seal, &transaction, id, at_ms, why))?;
+        let removed = self.settle(|_| {
+            let removed = forget(&self.seal, &transaction, id, at_ms, why)?;
+            if let (Some(_), Some(up_to)) = (&removed, up_to) {
+                leftover::note(&self.seal, &transaction, id, up_to)?;
+            }
+            Ok(removed.unwrap_or_default())
+        })?;
         self.settle(|_| transaction.commit())?;
         self.settle(|store| store.connection.execute_batch("PRAGMA journal_mode = PERSIST"))?;
         Ok(removed)
     }
 }
 
-fn forget(seal: &Seal, connection: &Connection, id: &str, at_ms: i64, why: Why) -> rusqlite::Result<Removed> {
+/// Removes a session; `None` if it is not stored.
+fn forget(
+    seal: &Seal,
+    connection: &Connection,
+    id: &str,
+    at_ms: i64,
+    why: Why,
+) -> rusqlite::Result<Option<Removed>> {
     unlink(seal, connection, id)?;
-    let Some(ledger) = find(connection, id)? else { return Ok(Removed::default()) };
+    let Some(ledger) = find(connection, id)? else { return Ok(None) };
     let session = ledger.number;
     words::forget(connection, session)?;
     let there = "SELECT snapshot IS NOT NULL, state IS NOT NULL FROM states WHERE session = ?";
@@ -44,7 +70,7 @@ fn forget(seal: &Seal, connection: &Connection, id: &str, at_ms: i64, why: Why) 
         connection.execute(asked, [session])?;
     }
     tombstone::leave(connection, &ledger, at_ms, why)?;
-    Ok(Removed { snapshot, state, records: ledger.entry.last_seq, rows })
+    Ok(Some(Removed { snapshot, state, records: ledger.entry.last_seq, rows }))
 }
 
 /// Removes the link to a session from those that continue it, and from their state.

@@ -167,9 +167,8 @@ impl Ledger {
     ) -> rusqlite::Result<()> {
         let tag = self.tag(seal);
         let first = if has_other_previous { CHANGING - 1 } else { CHANGING };
-        let columns: Vec<&str> = COLUMNS.split(',').skip(first).collect();
-        let marks = "?, ".repeat(columns.len());
-        let asked = format!("UPDATE sessions SET ({}, tag) = ({marks}?) WHERE number = ?", columns.join(","));
+        let columns: Vec<&str> = COLUMNS.split(',').skip(first).chain(["tag"]).collect();
+        let asked = format!("UPDATE sessions SET {} = ? WHERE number = ?", columns.join(" = ?,"));
         let fields = self.fields();
         let given = fields[first..].iter().copied().chain([Field::Bytes(&tag), fields[0]]);
         connection.prepare_cached(&asked)?.execute(params_from_iter(given)).map(|_| ())

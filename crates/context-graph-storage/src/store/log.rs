@@ -37,7 +37,7 @@ impl Store {
         Ok(found)
     }
 
-    /// All records of a tool call, ordered by session, then by number.
+    /// All records of a tool call, ordered by session, then by sequence number.
     pub fn find_calls(&self, tool_use_id: &str) -> Result<Vec<StoredRecord>> {
         let mut found = Vec::new();
         if tool_use_id.is_empty() {
@@ -165,7 +165,7 @@ pub(super) fn append(
 }
 
 fn put(connection: &Connection, session: i64, block: &Block) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
+    let mut statement = connection.prepare(
         "INSERT INTO blocks (session, first_seq, records, searchable, content) VALUES (?, ?, ?, 0, ?)
          ON CONFLICT (session, first_seq) DO UPDATE SET records = excluded.records, searchable = 0,
             content = excluded.content",
@@ -175,7 +175,7 @@ fn put(connection: &Connection, session: i64, block: &Block) -> rusqlite::Result
     Ok(())
 }
 
-/// The block stored under this number; `None` if it is not valid.
+/// The block stored under this sequence number; `None` if it is not valid.
 pub(super) fn read(session: i64, first: u64, content: ValueRef<'_>) -> Option<Block> {
     let content = sealed::unseal(&key(session, first), content.as_blob().ok()?)?;
     Block::decode(first, content)
@@ -195,14 +195,14 @@ fn open_block(connection: &Connection, ledger: &Ledger) -> rusqlite::Result<Opti
     if ledger.entry.last_seq == 0 {
         return Ok(None);
     }
-    let mut statement = connection.prepare_cached(
-        "SELECT first_seq, content FROM blocks WHERE session = ? AND searchable = 0
-         ORDER BY first_seq DESC LIMIT 1",
+    let mut statement = connection.prepare(
+        "SELECT first_seq, searchable, content FROM blocks WHERE session = ? ORDER BY first_seq DESC LIMIT 1",
     )?;
     let block = statement
         .query_row([ledger.number], |row| {
             let first = row.get::<_, i64>(0)?.cast_unsigned();
-            Ok(read(ledger.number, first, row.get_ref(1)?))
+            let is_indexed = row.get_ref(1)?.as_i64() != Ok(0);
+            Ok(if is_indexed { None } else { read(ledger.number, first, row.get_ref(2)?) })
         })
         .optional()?
         .flatten();
@@ -210,6 +210,5 @@ fn open_block(connection: &Connection, ledger: &Ledger) -> rusqlite::Result<Opti
         !block.is_full()
             && block.end() == ledger.entry.last_seq + 1
             && ledger.entry.chain == Some(block.behind)
-            && block.holds()
     }))
 }

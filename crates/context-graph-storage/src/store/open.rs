@@ -50,6 +50,8 @@ pub struct StoreOptions {
 pub enum Patience {
     /// A hook: it must answer soon, and what it could not store waits in a journal.
     Hook,
+    /// A hook that opens the store to write. It locks the file once, instead of first for reading.
+    Fold,
     /// A command: its caller prefers to wait.
     Command,
 }
@@ -63,6 +65,18 @@ impl StoreOptions {
     }
 }
 
+/// The transaction that opening a store has begun. All queries since then see the same moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Begun {
+    /// None, or it has ended.
+    #[default]
+    Nothing,
+    /// Nobody else can write.
+    Read,
+    /// Nobody else can write, and we can.
+    Write,
+}
+
 /// The longest time that a hook waits for others, in total.
 const HOOK_WAITS: Duration = Duration::from_millis(400);
 /// A command waits about ten seconds each time.
@@ -71,7 +85,7 @@ const COMMAND_WAITS: i32 = 1000;
 /// Sets how long to wait for others.
 fn wait(connection: &mut Connection, patience: Patience) -> rusqlite::Result<()> {
     match patience {
-        Patience::Hook => {
+        Patience::Hook | Patience::Fold => {
             let until = Instant::now() + HOOK_WAITS;
             connection.busy_handler(Some(move |_| {
                 thread::sleep(Duration::from_millis(1));
@@ -117,7 +131,7 @@ impl Budget {
 
 /// Makes sure that every query ends.
 fn bound(connection: &mut Connection, patience: Patience, budget: &Budget) -> rusqlite::Result<()> {
-    if patience == Patience::Hook {
+    if patience != Patience::Command {
         let until = Instant::now() + HOOK_ASKS;
         return connection.progress_handler(STEPS, Some(move || Instant::now() >= until));
     }
@@ -139,13 +153,16 @@ impl Store {
         Ok(store)
     }
 
-    /// Ends the read transaction that [`Self::connect`] began; nothing can be written before that.
+    /// Ends the transaction that [`Self::connect`] began, if nothing was written in it.
     pub(crate) fn end_look(&self) -> Result<()> {
-        if self.looks.take() { self.settle(|store| store.connection.execute_batch("COMMIT")) } else { Ok(()) }
+        match self.begun.take() {
+            Begun::Nothing => Ok(()),
+            Begun::Read | Begun::Write => self.settle(|store| store.connection.execute_batch("COMMIT")),
+        }
     }
 
-    /// Opens the file, whatever is in it, and begins a read transaction: locking it again for each query takes
-    /// longer than most answers.
+    /// Opens the file, whatever is in it, and begins a transaction: locking it again for each query takes longer
+    /// than most answers.
     pub(super) fn connect(options: &StoreOptions) -> Result<Self> {
         let path = options.folder.join(DATABASE);
         let length = create(&path)?;
@@ -169,7 +186,7 @@ impl Store {
             connection,
             path,
             budget,
-            looks: Cell::new(false),
+            begun: Cell::default(),
             quarantine: Quarantine::new(&options.quarantine),
             now_ms: options.now_ms,
             seal: options.seal.clone(),
@@ -181,13 +198,22 @@ impl Store {
         }
         store.settle(|store| {
             defend(&store.connection)?;
+            // SQLite would prepare some statements again once it knows their values. A hook runs most of them once.
+            let is_hook = options.patience != Patience::Command;
+            store.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, is_hook)?;
             // Deleted data is overwritten, and no temporary files are used. `synchronous = FULL`, which makes a
             // commit survive a power cut, is SQLite's default; setting it would take an extra read.
             store.connection.execute_batch(
                 "PRAGMA journal_size_limit = 1048576; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
-                 PRAGMA cell_size_check = ON; BEGIN; PRAGMA user_version;",
+                 PRAGMA cell_size_check = ON;",
             )?;
-            store.looks.set(true);
+            let (sql, begun) = match options.patience {
+                // In an empty file this would already write, and then the journal's mode cannot be set any more.
+                Patience::Fold if length > 0 => ("BEGIN IMMEDIATE", Begun::Write),
+                _ => ("BEGIN; PRAGMA user_version", Begun::Read),
+            };
+            store.connection.execute_batch(sql)?;
+            store.begun.set(begun);
             // The rollback journal keeps its length: overwriting it is cheaper than extending it each time.
             store.connection.execute_batch("PRAGMA journal_mode = PERSIST")?;
             Ok(())
@@ -213,8 +239,8 @@ impl Store {
         let connection = Connection::open_in_memory().map_err(|error| failure(&path, &error))?;
         let quarantine = Quarantine::new(Path::new("/nonexistent"));
         let (budget, seal) = (Budget::of(0), Seal::new([0; 32]));
-        let (looks, later) = (Cell::new(false), Later::default());
-        let store = Self { connection, path, quarantine, now_ms: 0, seal, budget, looks, later };
+        let (begun, later) = (Cell::default(), Later::default());
+        let store = Self { connection, path, quarantine, now_ms: 0, seal, budget, begun, later };
         schema::create(&store)?;
         Ok(store)
     }
@@ -250,7 +276,8 @@ impl Store {
 
 /// The path of a database in memory.
 const IN_MEMORY: &str = ":memory:";
-/// The size of the prepared statement cache.
+/// The size of the prepared statement cache. What a hook runs once is not cached: SQLite prepares cached statements
+/// without its own fast memory, which takes longer.
 const STATEMENTS: usize = 64;
 /// The shortest valid database.
 const HEADER: u64 = 512;
@@ -270,14 +297,21 @@ fn create(path: &Path) -> Result<u64> {
     }
     let folder = path.parent().unwrap_or(path);
     create_folder(folder)?;
-    if folder.join(LMDB).symlink_metadata().is_ok() {
-        return Err(StorageError::Path {
-            path: folder.join(LMDB),
-            problem: "it is the store of an unreleased build, which this one does not read".to_owned(),
-            next_step: "remove the file; a new store will be made",
-        });
-    }
+    refuse_other_engine(folder)?;
     make(path).map(|()| 0)
+}
+
+/// Refuses a folder with the store of another engine.
+pub(crate) fn refuse_other_engine(folder: &Path) -> Result<()> {
+    let path = folder.join(LMDB);
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    Err(StorageError::Path {
+        path,
+        problem: "it is the store of an unreleased build, which this one does not read".to_owned(),
+        next_step: "remove the file; a new store will be made",
+    })
 }
 
 /// Creates the rollback journal if there is none, with access only for its owner, and syncs the folder so that
@@ -334,5 +368,26 @@ fn failure(path: &Path, error: &rusqlite::Error) -> StorageError {
             next_step: "make sure that you can write to it and its folder; events are kept in journals meanwhile",
         },
         _ => StorageError::database(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rollback_journal_is_kept_from_the_first_fold_on() {
+        for patience in [Patience::Hook, Patience::Fold, Patience::Command] {
+            let place = tempfile::tempdir().unwrap();
+            let options = StoreOptions { patience, ..StoreOptions::new(place.path().join("data"), 1) };
+            for _ in ["made", "found"] {
+                let store = Store::open(&options).unwrap();
+                store.begin().unwrap().commit().unwrap();
+                let mode: String =
+                    store.connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+                assert_eq!(mode, "persist", "{patience:?}");
+                assert!(options.folder.join(ROLLBACK).exists(), "{patience:?}");
+            }
+        }
     }
 }

@@ -109,15 +109,9 @@ fn reaches_back(
     if settled == 0 {
         return Ok(None);
     }
-    // The newest call with the id. A call that was answered in a finished turn is closed: later records belong
-    // to another call. Only its batch may come later, if it had none.
-    let mut statement = connection.prepare_cached(
-        "SELECT c.seq, c.ended_ms IS NOT NULL AND (c.batch_seq IS NOT NULL OR NOT ?5) AND EXISTS (SELECT 1 FROM events e
-            WHERE e.session = c.session AND e.seq > c.last_seq AND e.seq <= ?4
-                AND (e.event IN ('UserPromptSubmit', 'Stop', 'StopFailure', 'SessionEnd')
-                    OR e.event = 'SessionStart' AND e.subject <> 'compact'))
-         FROM calls c WHERE c.tool_use_id = ?1 AND c.session = ?2 AND c.seq <= ?3
-         ORDER BY c.seq DESC, c.place DESC LIMIT 1",
+    let mut newest = connection.prepare(
+        "SELECT seq, last_seq, ended_ms IS NOT NULL, batch_seq IS NOT NULL FROM calls
+         WHERE tool_use_id = ? AND session = ? AND seq <= ? ORDER BY seq DESC, place DESC LIMIT 1",
     )?;
     let mut furthest: Option<u64> = None;
     for entry in entries {
@@ -125,16 +119,36 @@ fn reaches_back(
             Entry::Event(event) => (event.event == "PermissionRequest").then_some(1),
             Entry::Call(call) if call.tool_use_id.is_empty() => call.asked.is_none().then_some(1),
             Entry::Call(call) => {
-                let only_batch = call.records.is_empty();
-                let key =
-                    params![call.tool_use_id, ledger.number, number(settled), number(before), only_batch];
-                let known = statement.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-                known.and_then(|(seq, is_over): (i64, bool)| (!is_over).then_some(seq.cast_unsigned()))
+                let key = params![call.tool_use_id, ledger.number, number(settled)];
+                let known = newest
+                    .query_row(key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+                    .optional()?;
+                match known {
+                    None => None,
+                    Some((seq, last, is_answered, has_batch)) => {
+                        let only_batch = call.records.is_empty();
+                        let is_closed = is_answered
+                            && (has_batch || !only_batch)
+                            && turn_ended(connection, ledger.number, last, before)?;
+                        (!is_closed).then_some(i64::cast_unsigned(seq))
+                    }
+                }
             }
         };
         furthest = furthest.into_iter().chain(reached).min();
     }
     furthest.map(|seq| whole(connection, ledger.number, seq.saturating_sub(1), settled)).transpose()
+}
+
+/// Whether a turn ended after the record `last` and up to `before`. A call that was answered in a finished turn is
+/// closed: later records with its id belong to another call. Only its batch may come later, if it had none.
+fn turn_ended(connection: &Connection, session: i64, last: i64, before: u64) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare(
+        "SELECT 1 FROM events WHERE session = ? AND seq > ? AND seq <= ?
+            AND (event IN ('UserPromptSubmit', 'Stop', 'StopFailure', 'SessionEnd')
+                OR event = 'SessionStart' AND subject <> 'compact')",
+    )?;
+    statement.exists(params![session, last, number(before)])
 }
 
 /// `from`, or as far before it as needed so that no call lies on both sides.

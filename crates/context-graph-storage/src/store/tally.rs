@@ -88,7 +88,7 @@ pub struct Slow {
     pub ms: u32,
     /// Its session.
     pub session_id: String,
-    /// The number of its first record.
+    /// The sequence number of its first record.
     pub seq: u64,
     /// The tool.
     pub tool: String,
@@ -105,7 +105,7 @@ pub struct Tally {
     pub records: u64,
     /// All calls.
     pub total: Counts,
-    /// Sessions and calls by the agent that they are of.
+    /// Sessions and calls by agent.
     pub clients: Vec<(String, (u64, Counts))>,
     /// By tool, with the durations in milliseconds.
     pub tools: Vec<(String, (Counts, Vec<u32>))>,

@@ -145,7 +145,7 @@ pub(super) fn question(needles: &[Needle]) -> Option<String> {
 /// The most trigrams in a query; more would not help much.
 const MOST_LETTERS: usize = 48;
 
-/// The numbers of the records in a block that contain one of the needles.
+/// The sequence numbers of the records in a block that contain one of the needles.
 pub(super) fn saying(
     connection: &Connection,
     session: i64,

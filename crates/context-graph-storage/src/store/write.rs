@@ -1,9 +1,12 @@
 //! Storing a fold: all or nothing, in one transaction.
 
+use std::ops::Deref;
+
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 
 use super::ledger::{Ledger, find};
+use super::open::Begun;
 use super::sessions::{SNAPSHOT, STATE};
 use super::{Change, FoldBatch, LogRecord, MAX_PROJECT_BYTES, SessionEntry, Store, log, rows};
 use crate::codec;
@@ -19,40 +22,116 @@ impl Store {
     /// Stores a fold durably, in one transaction, and returns the number of the session's last record. Storing
     /// the same journal entries again adds nothing.
     pub fn commit_fold(&self, batch: &FoldBatch) -> Result<u64> {
-        self.commit(batch, || Ok(())).map(|entry| entry.last_seq)
+        self.commit(batch).map(|entry| entry.last_seq)
     }
 
-    /// The same; returns the session's list entry. `first` does what must be done before anything is stored, at
-    /// the last moment.
-    pub fn commit(&self, batch: &FoldBatch, first: impl FnOnce() -> Result<()>) -> Result<SessionEntry> {
-        validate(batch)?;
-        let transaction = self.begin()?;
-        let entry = self.settle(|_| put(&self.seal, &transaction, batch))?;
-        first()?;
-        self.settle(|_| transaction.commit())?;
-        Ok(entry)
+    /// Stores a fold and returns the session's list entry.
+    fn commit(&self, batch: &FoldBatch) -> Result<SessionEntry> {
+        self.begin_fold(&batch.snapshot.session_id)?.put(batch)?.commit()
+    }
+
+    /// Begins to store a fold: nobody else can change the session until it is stored.
+    pub(crate) fn begin_fold(&self, id: &str) -> Result<BegunFold<'_>> {
+        SessionKey::new(id)?;
+        let writing = self.begin()?;
+        let known = self.settle(|_| find(&writing, id))?;
+        Ok(BegunFold { store: self, writing, known })
     }
 
     /// Loads a snapshot and stores the result of `change`, in one transaction; returns what was stored.
     pub fn update(&self, id: &str, change: Change<'_>) -> Result<SessionIdentitySnapshot> {
-        SessionKey::new(id)?;
-        let transaction = self.begin()?;
+        let begun = self.begin_fold(id)?;
         let batch = change(self.snapshot(id)?)?;
         if batch.snapshot.session_id != id {
             let problem = format!("snapshot of {:?} under the id {id:?}", batch.snapshot.session_id);
             return Err(StorageError::InvalidData(problem));
         }
-        validate(&batch)?;
-        self.settle(|_| put(&self.seal, &transaction, &batch))?;
-        self.settle(|_| transaction.commit())?;
+        begun.put(&batch)?.commit()?;
         Ok(batch.snapshot)
     }
 
-    /// Begins a write transaction, as soon as nobody else writes.
-    pub(super) fn begin(&self) -> Result<Transaction<'_>> {
-        self.end_look()?;
-        Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-            .map_err(|error| self.failure(error))
+    /// Begins a write transaction, as soon as nobody else writes. One that opening the store began goes on.
+    pub(super) fn begin(&self) -> Result<Writing<'_>> {
+        if self.begun.get() != Begun::Write {
+            self.end_look()?;
+            self.settle(|store| store.connection.execute_batch("BEGIN IMMEDIATE"))?;
+        }
+        self.begun.set(Begun::Nothing);
+        Ok(Writing { connection: &self.connection, is_committed: false })
+    }
+}
+
+/// A transaction that will store a fold of one session.
+pub(crate) struct BegunFold<'a> {
+    store: &'a Store,
+    writing: Writing<'a>,
+    known: Option<Ledger>,
+}
+
+impl<'a> BegunFold<'a> {
+    /// How far the session's journal is folded already.
+    pub(crate) fn folded_to(&self) -> Option<Position> {
+        self.known.as_ref().and_then(|ledger| ledger.entry.folded_to)
+    }
+
+    /// Writes the fold. It is not durable yet.
+    pub(crate) fn put(self, batch: &FoldBatch) -> Result<WrittenFold<'a>> {
+        let Self { store, writing, known } = self;
+        validate(batch)?;
+        if known.is_none() {
+            store.refuse_forgotten(batch)?;
+        }
+        let entry = store.settle(|_| put(&store.seal, &writing, known, batch))?;
+        Ok(WrittenFold { store, writing, entry })
+    }
+}
+
+/// A fold that is written, but not durable yet. It is undone unless it is committed.
+pub(crate) struct WrittenFold<'a> {
+    store: &'a Store,
+    writing: Writing<'a>,
+    entry: SessionEntry,
+}
+
+impl WrittenFold<'_> {
+    /// Makes it durable, and returns the session's list entry.
+    pub(crate) fn commit(self) -> Result<SessionEntry> {
+        let Self { store, writing, entry } = self;
+        store.settle(|_| writing.commit())?;
+        Ok(entry)
+    }
+}
+
+/// A write transaction. It is undone unless it is committed.
+pub(super) struct Writing<'a> {
+    connection: &'a Connection,
+    is_committed: bool,
+}
+
+impl Writing<'_> {
+    /// Stores everything that was written, durably.
+    pub(super) fn commit(mut self) -> rusqlite::Result<()> {
+        self.connection.execute_batch("COMMIT")?;
+        self.is_committed = true;
+        Ok(())
+    }
+}
+
+impl Deref for Writing<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        // SQLite itself undoes a transaction after some errors.
+        if !self.is_committed && !self.connection.is_autocommit() {
+            // If this fails too, closing the connection undoes it.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
     }
 }
 
@@ -71,9 +150,12 @@ fn validate(batch: &FoldBatch) -> Result<()> {
     }
 }
 
-fn put(seal: &Seal, connection: &Connection, batch: &FoldBatch) -> rusqlite::Result<SessionEntry> {
-    let id = &batch.snapshot.session_id;
-    let known = find(connection, id)?;
+fn put(
+    seal: &Seal,
+    connection: &Connection,
+    known: Option<Ledger>,
+    batch: &FoldBatch,
+) -> rusqlite::Result<SessionEntry> {
     let is_new = known.is_none();
     let mut ledger = match known {
         Some(ledger) => ledger,
@@ -138,7 +220,7 @@ pub(super) const LAST_SESSION: &str = "last_session";
 
 /// The highest number that a session has, or had.
 pub(super) fn last_number(connection: &Connection) -> rusqlite::Result<i64> {
-    let mut statement = connection.prepare_cached(
+    let mut statement = connection.prepare(
         "SELECT max((SELECT coalesce(max(number), 0) FROM sessions),
                     (SELECT coalesce(max(session), 0) FROM tombstones))",
     )?;
@@ -148,7 +230,7 @@ pub(super) fn last_number(connection: &Connection) -> rusqlite::Result<i64> {
 /// Sets the counter of sessions.
 pub(super) fn set_last_number(connection: &Connection, number: i64) -> rusqlite::Result<()> {
     connection
-        .prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)")?
+        .prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)")?
         .execute(params![LAST_SESSION, number.to_string()])
         .map(|_| ())
 }
@@ -156,12 +238,12 @@ pub(super) fn set_last_number(connection: &Connection, number: i64) -> rusqlite:
 /// The value of a counter.
 pub(super) fn counted(connection: &Connection, what: &str) -> rusqlite::Result<i64> {
     let asked = "SELECT coalesce((SELECT CAST(value AS BIGINT) FROM meta WHERE name = ?), 0)";
-    connection.prepare_cached(asked)?.query_row([what], |row| row.get(0))
+    connection.prepare(asked)?.query_row([what], |row| row.get(0))
 }
 
 /// The next value of a counter.
 pub(super) fn count_up(connection: &Connection, what: &str) -> rusqlite::Result<i64> {
-    let mut statement = connection.prepare_cached(
+    let mut statement = connection.prepare(
         "INSERT INTO meta (name, value) VALUES (?, '1')
          ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(meta.value AS BIGINT) + 1 AS TEXT)
          RETURNING CAST(value AS BIGINT)",
@@ -170,7 +252,7 @@ pub(super) fn count_up(connection: &Connection, what: &str) -> rusqlite::Result<
 }
 
 /// Whether the record of the journal entry that ended at `source` is already in the log.
-fn contains(folded: Option<Position>, source: Option<Position>) -> bool {
+pub(super) fn contains(folded: Option<Position>, source: Option<Position>) -> bool {
     matches!((folded, source), (Some(folded), Some(source))
         if folded.generation == source.generation && source.offset <= folded.offset)
 }
@@ -185,7 +267,7 @@ pub(super) fn put_state(
     let snapshot = seal.enclose(SNAPSHOT, id, &codec::encode(&batch.snapshot).map_err(unencodable)?);
     let state = batch.state.as_ref().map(|state| seal.enclose(STATE, id, state));
     connection
-        .prepare_cached(
+        .prepare(
             "INSERT INTO states (session, snapshot, state) VALUES (?, ?, ?)
              ON CONFLICT (session) DO UPDATE SET snapshot = excluded.snapshot,
                 state = coalesce(excluded.state, states.state)",

@@ -17,7 +17,7 @@ pub(super) struct Rights {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum For {
     Owner,
-    /// The same, inherited by everything created in it.
+    /// The owner; everything created in it inherits that.
     OwnerAndBelow,
     /// Every user of the machine may read and run it.
     Readers,

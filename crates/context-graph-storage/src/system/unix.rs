@@ -225,21 +225,6 @@ pub(crate) fn write_once(mut file: &File, parts: &[&[u8]; 3]) -> io::Result<usiz
     }
 }
 
-/// Starts writing data to disk, so that a later sync waits less.
-#[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "only libc has this call")]
-pub(crate) fn begin_sync(file: &File) {
-    use std::os::fd::AsRawFd as _;
-    // SAFETY: it touches no memory of ours, and the file is open. If it fails, only time is lost.
-    unsafe {
-        libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
-    }
-}
-
-/// On other systems writing starts with the sync.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn begin_sync(_file: &File) {}
-
 /// Maps the error for a link in place of a file or folder, which differs between systems.
 fn not_a_link(error: rustix::io::Errno) -> io::Error {
     match error {

@@ -251,9 +251,6 @@ pub(crate) fn write_once(mut file: &File, parts: &[&[u8]; 3]) -> io::Result<usiz
     file.write(&parts.concat())
 }
 
-/// On Windows writing starts with the sync.
-pub(crate) fn begin_sync(_file: &File) {}
-
 /// Reading and writing at an offset. This also moves the file's own position, which nobody uses.
 pub(crate) trait FileExt {
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize>;

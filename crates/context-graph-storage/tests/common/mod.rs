@@ -96,13 +96,13 @@ fn patiently<T>(ask: impl Fn() -> Result<T, StorageError>) -> T {
 
 /// The state to continue from, as the hooks find it: the live one, else the stored one. It is the number of
 /// applied entries, so that an entry applied twice or never is noticed.
-pub fn load(guard: &mut SessionLock<'_>, store: &Store) -> (Option<Position>, u64) {
-    if let Some(state) = guard.read_state().unwrap() {
+pub fn load(lock: &mut SessionLock<'_>, store: &Store) -> (Option<Position>, u64) {
+    if let Some(state) = lock.read_state().unwrap() {
         return (Some(state.applied), number(state.payload()));
     }
-    match patiently(|| store.session(guard.session_id())) {
+    match patiently(|| store.session(lock.session_id())) {
         Some(session) => {
-            let stored = patiently(|| store.state(guard.session_id()));
+            let stored = patiently(|| store.state(lock.session_id()));
             (session.folded_to, stored.map_or(0, |bytes| number(&bytes)))
         }
         None => (None, 0),
@@ -110,19 +110,19 @@ pub fn load(guard: &mut SessionLock<'_>, store: &Store) -> (Option<Position>, u6
 }
 
 /// Folds as the hooks do: if the store is busy, the fold happens later.
-pub fn fold(guard: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Folded {
+pub fn fold(lock: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Folded {
     loop {
-        match try_fold(guard, store, now_ms) {
+        match try_fold(lock, store, now_ms) {
             Err(StorageError::Busy { .. }) => {}
             done => return done.unwrap(),
         }
     }
 }
 
-fn try_fold(guard: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Result<Folded, StorageError> {
-    let (applied, mut count) = load(guard, store);
-    let id = guard.session_id().to_owned();
-    live::fold(guard, store, applied, |entries, fresh, _| {
+fn try_fold(lock: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Result<Folded, StorageError> {
+    let (applied, mut count) = load(lock, store);
+    let id = lock.session_id().to_owned();
+    live::fold(lock, store, applied, |entries, fresh, _| {
         count += fresh.len() as u64;
         let record = |entry: &JournalEntry<'_>| LogRecord {
             tool_use_id: Some("call".into()),
@@ -141,12 +141,12 @@ fn try_fold(guard: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Result<F
 
 /// Steps the session by one event, as the hooks do.
 pub fn step(session: &LiveSession, store: &Store, payload: &[u8]) {
-    let mut guard = session.lock().unwrap();
-    let (applied, count) = load(&mut guard, store);
-    guard.append(payload).unwrap();
-    let tail = guard.entries_since(applied).unwrap();
+    let mut lock = session.lock().unwrap();
+    let (applied, count) = load(&mut lock, store);
+    lock.append(payload).unwrap();
+    let tail = lock.entries_since(applied).unwrap();
     let count = count + tail.entries().len() as u64;
-    guard.write_state(tail.end(), &count.to_le_bytes()).unwrap();
+    lock.write_state(tail.end(), &count.to_le_bytes()).unwrap();
 }
 
 /// The whole content of a store, as text.

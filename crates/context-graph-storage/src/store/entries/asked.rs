@@ -32,7 +32,7 @@ impl Asked {
         };
         let (table, own) = if is_call { ("calls", "TRUE") } else { ("events", "x.call IS NULL") };
         // Named sessions have few rows: these are read and sorted. Otherwise the newest are read first.
-        let by_time = if matches!(scope, Scope::AllBut(_) | Scope::Late(_)) { "" } else { "+" };
+        let by_time = if matches!(scope, Scope::AllBut(_) | Scope::Newest(_)) { "" } else { "+" };
         let mut asked = Self {
             sql: format!(
                 "SELECT x.session, s.session_id, x.seq, x.at_ms, x.agent_id, x.agent_type, x.verdict, x.subject,
@@ -42,7 +42,7 @@ impl Asked {
             given: Vec::new(),
         };
         asked.place(scope, is_call);
-        asked.conditions(filter, is_call, matches!(scope, Scope::Late(_)));
+        asked.conditions(filter, is_call, matches!(scope, Scope::Newest(_)));
         let _ = write!(
             asked.sql,
             " ORDER BY {by_time}x.at_ms DESC, x.session DESC, x.seq DESC LIMIT {}",
@@ -54,8 +54,8 @@ impl Asked {
     fn place(&mut self, scope: &Scope<'_>, is_call: bool) {
         let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         let _ = match scope {
-            Scope::AllBut([]) | Scope::Late([]) => Ok(()),
-            Scope::AllBut(numbers) | Scope::Late(numbers) => {
+            Scope::AllBut([]) | Scope::Newest([]) => Ok(()),
+            Scope::AllBut(numbers) | Scope::Newest(numbers) => {
                 write!(self.sql, " AND x.session NOT IN ({})", list(numbers))
             }
             Scope::Sessions(numbers) => write!(self.sql, " AND x.session IN ({})", list(numbers)),
@@ -74,7 +74,7 @@ impl Asked {
         };
     }
 
-    fn conditions(&mut self, filter: &Filter, is_call: bool, is_late: bool) {
+    fn conditions(&mut self, filter: &Filter, is_call: bool, is_among_newest: bool) {
         let (first, last) = filter.seqs.unzip();
         let number = |seq: u64| i64::try_from(seq).unwrap_or(i64::MAX);
         for (condition, moment) in [
@@ -98,7 +98,7 @@ impl Asked {
         self.any(&filter.tools, |tool| ("x.tool GLOB ?".to_owned(), in_any_case(&name_pattern(tool))));
         let place = if is_call { "x.place" } else { "0" };
         let own = format!("y WHERE y.session = x.session AND y.seq = x.seq AND y.place = {place}");
-        if is_call && is_late {
+        if is_call && is_among_newest {
             self.exists(&format!("decisions {own}"), &filter.verdicts, is_one_of("y.verdict"));
         } else if is_call {
             self.decided(&filter.verdicts);

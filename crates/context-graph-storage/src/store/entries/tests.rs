@@ -1,7 +1,7 @@
 use super::*;
 
-/// Sessions with a call and another event each second; about every third of either something was decided, about a call in
-/// turn before and after it ran.
+/// Sessions with a call and another event each second. Every third call has a decision, half of these made before it
+/// ran; every sixth event has one.
 fn filled(sessions: i64, each: i64) -> Store {
     let store = Store::in_memory().unwrap();
     let connection = &store.connection;
@@ -46,7 +46,7 @@ fn filled(sessions: i64, each: i64) -> Store {
 fn the_newest_decisions_are_the_same_whether_few_or_all_calls_are_looked_at() {
     let store = filled(5, 40);
     let connection = &store.connection;
-    let mut was_late = 0;
+    let mut found_among_newest = 0;
     for verdicts in [&["deny"][..], &["ask"], &["deny", "ask"], &["halt"]] {
         for passed_over in [&[][..], &[2, 4]] {
             for (since_ms, limit) in
@@ -58,24 +58,25 @@ fn the_newest_decisions_are_the_same_whether_few_or_all_calls_are_looked_at() {
                 let mut all = select(connection, &filter, &scope, limit).unwrap();
                 newest(&mut all, limit);
                 for calls in [0, 1, 10, 60, 199, 200] {
-                    let Some(mut some) = late(connection, &filter, &scope, limit, calls).unwrap() else {
+                    let Some(mut some) = among_newest(connection, &filter, &scope, limit, calls).unwrap()
+                    else {
                         continue;
                     };
                     newest(&mut some, limit);
                     assert_eq!(some, all, "{filter:?}, {limit} of the last {calls}");
-                    was_late += 1;
+                    found_among_newest += 1;
                 }
             }
         }
     }
-    assert!(was_late > 40, "{was_late}");
+    assert!(found_among_newest > 40, "{found_among_newest}");
     // Where there are fewer calls than that, everything is read.
     let filter = Filter { verdicts: vec!["deny".to_owned()], ..Filter::default() };
-    assert!(late(connection, &filter, &Scope::AllBut(&[]), 1, 200).unwrap().is_none());
-    assert!(late(connection, &filter, &Scope::AllBut(&[]), 1, 199).unwrap().is_some());
-    assert!(late(connection, &Filter::default(), &Scope::AllBut(&[]), 1, 10).unwrap().is_none());
-    // Nothing late can be told of named sessions.
-    assert!(late(connection, &filter, &Scope::Sessions(vec![1]), 1, 10).unwrap().is_none());
+    assert!(among_newest(connection, &filter, &Scope::AllBut(&[]), 1, 200).unwrap().is_none());
+    assert!(among_newest(connection, &filter, &Scope::AllBut(&[]), 1, 199).unwrap().is_some());
+    assert!(among_newest(connection, &Filter::default(), &Scope::AllBut(&[]), 1, 10).unwrap().is_none());
+    // Of named sessions, all are read.
+    assert!(among_newest(connection, &filter, &Scope::Sessions(vec![1]), 1, 10).unwrap().is_none());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 -- The store, format 1. docs/store.md explains it; the views in views.sql are what others may rely on.
 --
--- Everything here is SQL that SQLite and PostgreSQL both read. What SQLite does in its own way is in sqlite.sql and in
--- the mark below: a table that is `clustered` is kept in the order of its primary key.
+-- The tables and indexes here are SQL that SQLite and PostgreSQL both read. What only SQLite has is in sqlite.sql and in
+-- the mark below: a table that is `clustered` is kept in the order of its primary key. Queries may use SQLite's own SQL.
 
 -- About the store itself: who made it, and how far it has counted.
 CREATE TABLE meta (
@@ -11,7 +11,7 @@ CREATE TABLE meta (
 
 -- One row a session.
 CREATE TABLE sessions (
-    -- Counted up and never given twice: whoever removes a session leaves a tombstone under its number.
+    -- Counted up and never used twice: a removed session leaves a tombstone with its number.
     number          BIGINT NOT NULL PRIMARY KEY,
     session_id      TEXT NOT NULL,
     project         TEXT,
@@ -35,13 +35,13 @@ CREATE TABLE sessions (
     -- How many records there are, and the link of the hash chain behind the last.
     records         BIGINT NOT NULL,
     chain           BYTEA,
-    -- Up to which record nothing can change any more about calls and turns.
+    -- Up to this record, calls and turns can no longer change.
     settled         BIGINT NOT NULL,
     -- How far the session's journal is folded.
     generation      BIGINT,
     folded          BIGINT,
     folded_check    BIGINT,
-    -- Over all of the row, with the user's secret: whether we wrote it.
+    -- A tag over the whole row, made with the user's secret: proves that we wrote it.
     tag             BYTEA
 ) /* clustered */;
 CREATE UNIQUE INDEX sessions_by_id ON sessions (session_id);
@@ -49,19 +49,19 @@ CREATE INDEX sessions_by_time ON sessions (updated_ms, session_id);
 CREATE INDEX sessions_by_project ON sessions (project, updated_ms, session_id);
 CREATE INDEX sessions_by_previous ON sessions (previous_id) WHERE previous_id IS NOT NULL;
 
--- What a session goes on from, one row a session.
+-- The state from which a session continues, one row a session.
 CREATE TABLE states (
     session  BIGINT NOT NULL PRIMARY KEY,
     snapshot BYTEA,
     state    BYTEA
 );
 
--- The records themselves, several in a block, each block a stretch of the session's hash chain.
+-- The records themselves: each block has several, compressed, and is a part of the session's hash chain.
 CREATE TABLE blocks (
     session    BIGINT NOT NULL,
     first_seq  BIGINT NOT NULL,
     records    BIGINT NOT NULL,
-    -- Whether the search knows the block as it is.
+    -- Whether the search index is up to date for this block.
     searchable BIGINT NOT NULL,
     content    BYTEA NOT NULL,
     PRIMARY KEY (session, first_seq)
@@ -77,7 +77,7 @@ CREATE TABLE events (
     hook_us     BIGINT NOT NULL,
     -- The call that it is a part of, by the number of that call's first record.
     call        BIGINT,
-    -- Of an event that is no part of a call.
+    -- Only for an event that is not part of a call.
     tool_use_id TEXT,
     agent_id    TEXT,
     agent_type  TEXT,
@@ -90,14 +90,14 @@ CREATE INDEX events_by_time ON events (at_ms) WHERE call IS NULL;
 CREATE INDEX events_by_call_id ON events (tool_use_id) WHERE tool_use_id IS NOT NULL;
 CREATE INDEX events_by_verdict ON events (verdict, at_ms) WHERE verdict IS NOT NULL;
 
--- One row a tool call, from the asking to the answer.
+-- One row a tool call, from the request to the result.
 CREATE TABLE calls (
     session          BIGINT NOT NULL,
-    -- The number of its first record; of a call that only a batch tells of, that of the batch.
+    -- The number of its first record; for a call that only a batch mentions, the number of the batch.
     seq              BIGINT NOT NULL,
-    -- Tells calls of one batch apart; 0 for all others.
+    -- Distinguishes the calls of one batch; 0 for all others.
     place            BIGINT NOT NULL,
-    -- The number of its last record; what lies between may belong to others.
+    -- The number of its last record; records in between may belong to other calls.
     last_seq         BIGINT NOT NULL,
     at_ms            BIGINT NOT NULL,
     ended_ms         BIGINT,
@@ -117,7 +117,7 @@ CREATE TABLE calls (
     permission_asked BIGINT NOT NULL,
     deferrals        BIGINT NOT NULL,
     batch_seq        BIGINT,
-    -- Of a call that failed or was refused by the client, how the error begins.
+    -- The beginning of the error, if the call failed or the client refused it.
     error            TEXT,
     PRIMARY KEY (session, seq, place)
 ) /* clustered */;
@@ -125,7 +125,7 @@ CREATE INDEX calls_by_time ON calls (at_ms);
 CREATE INDEX calls_by_id ON calls (tool_use_id);
 CREATE INDEX calls_by_verdict ON calls (verdict, at_ms) WHERE verdict IS NOT NULL;
 
--- One row for each rule behind each decision about a call or an event; one without a rule where no rule decided.
+-- One row for each rule behind each decision about a call or an event; one row without a rule if no rule decided.
 CREATE TABLE decisions (
     session  BIGINT NOT NULL,
     seq      BIGINT NOT NULL,
@@ -156,13 +156,13 @@ CREATE TABLE turns (
     seq      BIGINT NOT NULL,
     at_ms    BIGINT NOT NULL,
     ended_ms BIGINT,
-    -- 'stopped' or 'broken_off'; none while it goes on.
+    -- 'stopped' or 'broken_off'; none while it is running.
     ended_by TEXT,
     prompt   TEXT NOT NULL,
     PRIMARY KEY (session, seq)
 ) /* clustered */;
 
--- What was put before the model or a tool that neither asked for.
+-- What was given to the model or to a tool without being asked for.
 CREATE TABLE injections (
     session  BIGINT NOT NULL,
     seq      BIGINT NOT NULL,

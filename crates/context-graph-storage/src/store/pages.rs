@@ -13,7 +13,7 @@ use crate::error::Result;
 /// A call with its start and end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisCall {
-    /// The number of its first record.
+    /// The sequence number of its first record.
     pub seq: u64,
     /// When it began.
     pub at_ms: i64,
@@ -36,7 +36,7 @@ pub struct AxisCall {
 /// An event at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisEvent {
-    /// The number of its record.
+    /// The sequence number of its record.
     pub seq: u64,
     /// When.
     pub at_ms: i64,
@@ -51,7 +51,7 @@ pub struct AxisEvent {
 /// A turn: from a prompt until the agent stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisTurn {
-    /// The number of the prompt's record.
+    /// The sequence number of the prompt's record.
     pub seq: u64,
     /// When it was asked.
     pub at_ms: i64,
@@ -109,7 +109,7 @@ pub struct FileCount {
 pub struct Injected {
     /// The session.
     pub session_id: String,
-    /// The number of the record.
+    /// The sequence number of the record.
     pub seq: u64,
     /// When.
     pub at_ms: i64,
@@ -216,7 +216,7 @@ impl Store {
         })
     }
 
-    /// The call that a record of a session is a part of, by the number of the call's first record.
+    /// The call that a record of a session is a part of, by the sequence number of the call's first record.
     pub fn call_of(&self, session_id: &str, seq: u64) -> Result<Option<u64>> {
         self.settle(|store| {
             let mut statement = store.connection.prepare_cached(

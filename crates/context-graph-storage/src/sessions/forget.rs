@@ -1,0 +1,194 @@
+//! Forgets a session: first in the store, then its live files. If the store fails, nothing is removed. If the process dies
+//! in between, the store knows which journal is forgotten, and the next fold stores only what came later.
+
+use context_graph_core::session::Session;
+use context_graph_secrets::Memory;
+
+use super::Sessions;
+use super::codec::decode_record;
+use super::load::Loaded;
+use crate::error::Result;
+use crate::live::{Folded, Position, SessionLock};
+use crate::session_key::SessionKey;
+use crate::store::{Removed, Store, Why};
+
+impl Sessions {
+    /// Removes a session: log, everything derived from it, and live files. A tombstone says that it existed. Also says
+    /// whether there were live files.
+    pub fn forget(
+        &self,
+        store: Option<&Store>,
+        session_id: &str,
+        at_ms: i64,
+        why: Why,
+    ) -> Result<(Removed, bool)> {
+        let live = self.folder.session(session_id)?;
+        // Held until the files are gone, so that no hook folds them meanwhile.
+        let mut lock = live.lock_remains()?;
+        let up_to = match &mut lock {
+            Some(lock) => Some(lock.entries_since(None)?.end()),
+            None => None,
+        };
+        let removed = store.map(|store| store.forget_leaving(session_id, at_ms, why, up_to)).transpose()?;
+        self.note_removal(session_id);
+        self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
+        if let Some(lock) = &mut lock {
+            lock.discard()?;
+        }
+        if let (Some(store), Some(up_to)) = (store, up_to) {
+            // No other journal has this generation, so the note does no harm if it stays.
+            let _ = store.live_files_are_gone(up_to);
+        }
+        Ok((removed.unwrap_or_default(), lock.is_some()))
+    }
+
+    /// Folds what came after a session was forgotten, as a new session. Without anything new, its files are removed.
+    pub(super) fn fold_new_part(
+        &self,
+        lock: &mut SessionLock<'_>,
+        store: &Store,
+        state: &mut Loaded,
+        over: bool,
+        up_to: Position,
+    ) -> Result<Option<Folded>> {
+        let tail = lock.entries_since(Some(up_to))?;
+        let first = tail.entries().find_map(|entry| decode_record(entry.payload).ok());
+        let Some(first) = first else {
+            self.note_removal(lock.session_id());
+            lock.discard()?;
+            let _ = store.live_files_are_gone(up_to);
+            return Ok(None);
+        };
+        let mut session = Session::new(lock.session_id(), self.project(), first.at_ms);
+        session.snapshot.crisis_threshold = state.session.snapshot.crisis_threshold;
+        session.state.watch.below = state.session.state.watch.below;
+        (state.session, state.memory) = (session, Memory::default());
+        state.take_in_all(&tail);
+        let folded = self.fold_once(lock, store, state, over, Some(up_to))?;
+        let _ = store.live_files_are_gone(up_to);
+        Ok(Some(folded))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use context_graph_events::Event;
+    use rusqlite::Connection;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::error::StorageError;
+    use crate::paths::StateFolder;
+    use crate::secret::UserFolder;
+    use crate::sessions::{Arrival, Durability};
+    use crate::store::{DATABASE, Patience, SessionQuery};
+
+    fn sessions(place: &tempfile::TempDir) -> Sessions {
+        let project = place.path().join("project");
+        std::fs::create_dir_all(&project).unwrap();
+        let user = UserFolder::new(place.path().join("private"));
+        Sessions::new(StateFolder::open_or_create(&project, None, &user).unwrap())
+    }
+
+    fn step(sessions: &Sessions, at_ms: i64, name: &str, own: &Value) {
+        let mut payload =
+            json!({"hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": "/w"});
+        payload.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        let event = Event::from_text(&payload.to_string()).unwrap();
+        let durability = Durability::of(&event);
+        let arrival = Arrival {
+            event,
+            at_ms,
+            previous_session_id: None,
+            took_us: 1,
+            decision: None,
+            crisis_threshold: 0.5,
+            told_below: 0.5,
+            title: None,
+        };
+        let stepped = sessions.step("s", arrival, durability).unwrap();
+        assert!(stepped.postponed.is_none() && stepped.lost.is_none(), "{stepped:?}");
+    }
+
+    /// A session with one turn in the store and a prompt in its journal.
+    fn worked_in(sessions: &Sessions) {
+        step(sessions, 1, "UserPromptSubmit", &json!({"prompt": "first"}));
+        step(sessions, 2, "Stop", &json!({"stop_hook_active": false}));
+        step(sessions, 3, "UserPromptSubmit", &json!({"prompt": "second"}));
+    }
+
+    #[test]
+    fn a_store_that_fails_keeps_the_whole_session() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        worked_in(&sessions);
+        let store = sessions.store_as(Patience::Hook, 4).unwrap().unwrap();
+        let held = Connection::open(sessions.folder().database().join(DATABASE)).unwrap();
+        held.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let refused = sessions.forget(Some(&store), "s", 5, Why::Forgotten);
+        assert!(matches!(refused, Err(StorageError::Busy { .. })), "{refused:?}");
+        drop((held, store));
+        let store = sessions.store(6).unwrap();
+        let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
+        assert_eq!((view.stored_records, view.unfolded.len()), (2, 1));
+        assert_eq!(sessions.check_heads(store.as_ref()).unwrap().1, None);
+        let (removed, live) = sessions.forget(store.as_ref(), "s", 7, Why::Forgotten).unwrap();
+        assert_eq!((removed.records, live), (2, true));
+        assert!(sessions.list(store.as_ref(), &SessionQuery::default()).unwrap().is_empty());
+    }
+
+    /// The state in which a process leaves a session if it dies before it has removed the live files.
+    fn half_forgotten(sessions: &Sessions) {
+        let store = sessions.store(4).unwrap().unwrap();
+        let up_to =
+            sessions.folder().session("s").unwrap().lock().unwrap().entries_since(None).unwrap().end();
+        store.forget_leaving("s", 4, Why::Forgotten, Some(up_to)).unwrap();
+    }
+
+    #[test]
+    fn what_an_interrupted_forget_left_behind_is_not_stored_again() {
+        for has_unfolded in [true, false] {
+            let place = tempfile::tempdir().unwrap();
+            let sessions = sessions(&place);
+            worked_in(&sessions);
+            if !has_unfolded {
+                // Only the cache still knows the session.
+                step(&sessions, 4, "Stop", &json!({"stop_hook_active": false}));
+            }
+            half_forgotten(&sessions);
+            let put_away = sessions.put_away_silent(&mut None, Duration::ZERO, 5, &mut |_, _| {}).unwrap();
+            assert!(put_away.is_empty(), "{put_away:?}");
+            let store = sessions.store(6).unwrap();
+            assert!(sessions.list(store.as_ref(), &SessionQuery::default()).unwrap().is_empty());
+            assert!(!sessions.is_live("s").unwrap());
+            assert_eq!(store.as_ref().unwrap().tombstones().unwrap().len(), 1);
+            // The id is free again.
+            worked_in(&sessions);
+            let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
+            assert_eq!((view.stored_records, view.unfolded.len()), (2, 1));
+        }
+    }
+
+    #[test]
+    fn a_session_that_goes_on_after_an_interrupted_forget_begins_anew() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        worked_in(&sessions);
+        half_forgotten(&sessions);
+        step(&sessions, 5, "UserPromptSubmit", &json!({"prompt": "third"}));
+        step(&sessions, 6, "Stop", &json!({"stop_hook_active": false}));
+        let store = sessions.store(7).unwrap();
+        let texts: Vec<String> =
+            sessions.records(store.as_ref(), "s").unwrap().into_iter().map(|(_, it)| it.payload).collect();
+        assert!(texts.len() == 2 && texts[0].contains("third") && texts[1].contains("Stop"), "{texts:?}");
+        let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
+        assert_eq!(view.session.state.work.requests.first, "third");
+        assert_eq!((view.session.state.counters.prompts, view.session.state.started_ms), (1, 5));
+        step(&sessions, 8, "Stop", &json!({"stop_hook_active": false}));
+        assert_eq!(sessions.records(store.as_ref(), "s").unwrap().len(), 3);
+        assert_eq!(sessions.check_heads(store.as_ref()).unwrap().1, None);
+        assert_eq!(store.unwrap().verify_chains(&mut |_| {}).unwrap().first_break, None);
+    }
+}

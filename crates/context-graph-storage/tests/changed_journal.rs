@@ -1,0 +1,148 @@
+//! A changed byte in the journal of an open session, whichever it is, is found, reported and kept on record.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use context_graph_events::Event;
+use context_graph_storage::sessions::{Arrival, Durability, Loss, Sessions};
+use context_graph_storage::{StateFolder, UserFolder};
+use serde_json::json;
+
+fn sessions(place: &Path) -> Sessions {
+    let project = place.join("project");
+    fs::create_dir_all(&project).unwrap();
+    let user = UserFolder::new(place.join("private"));
+    Sessions::new(StateFolder::open_or_create(&project, None, &user).unwrap())
+}
+
+fn prompt(sessions: &Sessions, id: &str, at_ms: i64, text: &str) {
+    let payload = json!({"hook_event_name": "UserPromptSubmit", "session_id": id, "transcript_path": "/t", "cwd": "/w",
+        "prompt": text});
+    let arrival = Arrival {
+        event: Event::from_text(&payload.to_string()).unwrap(),
+        at_ms,
+        previous_session_id: None,
+        took_us: 1,
+        decision: None,
+        crisis_threshold: 0.5,
+        told_below: 0.5,
+        title: None,
+    };
+    // As durable as a start: it also writes the head.
+    sessions.step(id, arrival, Durability::Start).unwrap();
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    found
+}
+
+/// Makes every file as it was.
+fn restore(folder: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) {
+    for path in files(folder).keys().filter(|path| !before.contains_key(*path)) {
+        fs::remove_file(path).unwrap();
+    }
+    let now = files(folder);
+    for (path, bytes) in before.iter().filter(|(path, bytes)| now.get(*path) != Some(bytes)) {
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+fn losses(sessions: &Sessions) -> Vec<Loss> {
+    sessions.check_journals(None, Vec::new()).unwrap().1
+}
+
+#[test]
+fn every_byte_of_header_and_entries_counts() {
+    for id in ["s", "an/odd id"] {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(place.path());
+        prompt(&sessions, id, 1, "one");
+        prompt(&sessions, id, 2, "two");
+        assert_eq!(losses(&sessions), []);
+        assert_eq!(sessions.check_heads(None).unwrap().1, None);
+        let before = files(place.path());
+        let is_journal = |path: &&PathBuf| path.extension().is_some_and(|kind| kind == "journal");
+        let journal = before.keys().find(is_journal).unwrap();
+        let bytes = &before[journal];
+        let magic = [0xF5, 0xFF, b'E', 0xFE];
+        let header = bytes.windows(4).position(|window| window == magic).unwrap();
+        let end = if id == "s" { bytes.len() } else { header };
+        for at in 0..end {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x10;
+            fs::write(journal, changed).unwrap();
+            let found = losses(&sessions);
+            if found.is_empty() {
+                // If its header does not say whose it is, a journal is found by the session's head.
+                assert!(id != "s" && at < header, "byte {at}");
+                let missed = sessions.check_heads(None).unwrap().1.unwrap();
+                assert_eq!(missed.session_id.as_deref(), Some(id), "byte {at}: {missed:?}");
+            } else {
+                assert_eq!((found.len(), found[0].session_id.as_str()), (1, id), "byte {at}");
+                let told = found[0].what.to_string();
+                let name = journal.file_name().unwrap().to_str().unwrap();
+                let expected = if at < header { name } else { "its journal was damaged" };
+                assert!(told.contains(expected), "byte {at}: {told}");
+                // Until it is acknowledged, also by those who look only now.
+                let again = losses(&sessions);
+                assert_eq!((again.len(), &again[0].what), (1, &found[0].what), "byte {at}");
+                assert!(!again[0].is_acknowledged);
+            }
+            assert!(!sessions.folder().quarantine().losses().is_empty(), "byte {at}");
+            restore(place.path(), &before);
+        }
+        assert_eq!(losses(&sessions), []);
+    }
+}
+
+#[test]
+fn a_header_whose_writer_died_is_nobodys_loss() {
+    let place = tempfile::tempdir().unwrap();
+    let sessions = sessions(place.path());
+    drop(sessions.folder().session("s").unwrap().lock().unwrap());
+    let before = files(place.path());
+    let journal = sessions.folder().live_folder().join("s.journal");
+    let header = &before[&journal];
+    for length in 0..=header.len() {
+        fs::write(&journal, &header[..length]).unwrap();
+        assert_eq!(losses(&sessions), [], "{length} bytes");
+        fs::write(&journal, vec![0; length]).unwrap();
+        assert_eq!(losses(&sessions), [], "{length} zeros");
+        restore(place.path(), &before);
+    }
+}
+
+#[test]
+fn several_events_that_are_lost_at_once_are_reported_once() {
+    let place = tempfile::tempdir().unwrap();
+    let sessions = sessions(place.path());
+    let texts = ["first", "second", "third", "fourth", "fifth"];
+    for (at_ms, text) in (1..).zip(texts) {
+        prompt(&sessions, "s", at_ms, text);
+    }
+    let journal = place.path().join("project/.context-graph/live/s.journal");
+    let mut bytes = fs::read(&journal).unwrap();
+    for text in ["third", "fourth", "fifth"] {
+        let at = bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap();
+        bytes[at] ^= 1;
+    }
+    fs::write(&journal, bytes).unwrap();
+    let first = losses(&sessions);
+    assert_eq!(first.iter().map(|loss| loss.what.lost).sum::<u64>(), 3, "{first:?}");
+    for _ in 0..2 {
+        let again = losses(&sessions);
+        assert_eq!(again.iter().map(|loss| loss.what.lost).sum::<u64>(), 3, "{again:?}");
+    }
+}
