@@ -11,12 +11,17 @@ use std::time::Duration;
 
 use context_graph_events::agents::Reply;
 
+use crate::exit_status::ExitStatus;
+
 /// How far the budget is extended if the process gets no processor. The client's own timeout is later.
 #[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(2);
 
 /// For people.
 const LATE: &[u8] = b"context-graph: the hook's time was over before it had an answer\n";
+
+/// For people, if only the record was late.
+const UNRECORDED: &[u8] = b"context-graph: the hook's time was over before its event was on record\n";
 
 /// What is written when the budget is used up.
 #[derive(Debug)]
@@ -30,8 +35,8 @@ pub(crate) enum Late {
         /// When the hook was ended, in milliseconds.
         end_ms: u64,
     },
-    /// A finished answer, because it depends on what was decided.
-    Ready(Vec<u8>),
+    /// A finished answer and its exit status, because they depend on what was decided.
+    Ready(Vec<u8>, ExitStatus),
     /// A finished answer for an agent other than Claude Code.
     Rendered(Reply),
 }
@@ -56,7 +61,7 @@ impl Late {
     fn write<'b>(&'b self, buffer: &'b mut [u8; LONGEST]) -> &'b [u8] {
         let (parts, budget_ms, end_ms) = match self {
             Self::Template { parts, budget_ms, end_ms } => (*parts, *budget_ms, *end_ms),
-            Self::Ready(bytes) => return bytes,
+            Self::Ready(bytes, _) => return bytes,
             Self::Rendered(reply) => return reply.stdout.as_bytes(),
         };
         let mut length = 0;
@@ -80,11 +85,13 @@ impl Late {
         match self {
             Self::Rendered(reply) if !reply.stderr.is_empty() => (reply.stderr.as_bytes(), reply.exit),
             Self::Rendered(reply) => (LATE, reply.exit),
-            _ => (LATE, 1),
+            Self::Ready(_, ExitStatus::Success) => (UNRECORDED, ExitStatus::Success as u8),
+            Self::Ready(_, status) => (LATE, *status as u8),
+            Self::Template { .. } => (LATE, ExitStatus::Error as u8),
         }
     }
 
-    /// The same, outside a signal handler.
+    /// The answer's bytes, outside a signal handler.
     #[cfg(any(test, not(unix)))]
     pub(crate) fn to_vec(&self) -> Vec<u8> {
         self.write(&mut [0; LONGEST]).to_vec()

@@ -7,6 +7,7 @@ mod common;
 
 mod actions;
 mod demo;
+mod late;
 mod policy_hostile;
 mod stop_gates;
 mod team_memory;

@@ -46,6 +46,14 @@ fn is_held(answer: &Value) -> bool {
 }
 
 #[test]
+fn a_gate_that_takes_too_long_is_killed_and_says_so() {
+    let place =
+        place("[[stop_gates]]\nname = \"slow\"\ncommand = \"sleep 60 & sleep 60\"\ntimeout_seconds = 1\n");
+    let held = stop(&place, false);
+    assert!(held["reason"].as_str().unwrap().contains("did not finish within 1 s"), "{held}");
+}
+
+#[test]
 fn what_a_shell_command_wrote_or_removed_counts_as_changed() {
     for command in [
         "echo 'fn main() {}' > src/main.rs",

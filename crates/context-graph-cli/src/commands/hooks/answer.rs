@@ -8,7 +8,7 @@ use context_graph_core::gwt::ic_monitor::ICMonitor;
 use context_graph_core::session::Ruling;
 use context_graph_events::agents::{self, Caller, Reply};
 use context_graph_events::claude_code::PreToolUseReply;
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 use context_graph_events::{HookReply, ReplyBody};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use super::args::OutputFormat;
 use super::context::HookContext;
 use super::error::HookError;
 use super::output::HookOutput;
-use super::remember::Remembered;
+use super::remember::RecordedEvent;
 use crate::trust::{self, told};
 use crate::watchdog::Part;
 use crate::{ExitStatus, terminal};
@@ -113,9 +113,8 @@ impl Answer {
         answer
     }
 
-    /// Failure before a tool call was decided. The user is asked; otherwise a failure would let the call
-    /// pass.
-    pub fn undecided(error: &HookError) -> Self {
+    /// Failure at a tool call. The user is asked; otherwise a failure would let the call pass.
+    pub fn failure_as_ask(error: &HookError) -> Self {
         let reason = context_graph_policy::could_not_decide(error);
         let reply =
             PreToolUseReply::ask(reason.clone()).with_system_message(format!("context-graph: {reason}"));
@@ -127,8 +126,9 @@ impl Answer {
 
     /// The same answer with the state of the session and what there is to say about it.
     #[must_use]
-    pub(super) fn with_what_was_remembered(mut self, remembered: Remembered) -> Self {
-        let Remembered { snapshot, words, notices, told, summary, refused_previous, lost } = remembered;
+    pub(super) fn with_recorded(mut self, recorded: RecordedEvent) -> Self {
+        let RecordedEvent { snapshot, words, notices, warning, summary, refused_previous, put_aside } =
+            recorded;
         let output = &mut self.output;
         output.context_injection = words;
         if let Some(snapshot) = snapshot {
@@ -142,10 +142,10 @@ impl Answer {
             output.error_code = Some(code);
             output.notices.push(format!("{code}: {error}; this session starts without one before it"));
         }
-        if let Some(told) = told {
-            self.tell(told);
+        if let Some(warning) = warning {
+            self.tell(warning);
         }
-        match lost {
+        match put_aside {
             Some(error) => self.but_failed(&error),
             None => self,
         }
@@ -228,9 +228,9 @@ impl Answer {
     }
 }
 
-/// The answer of a hook that failed. A tool call without a decision is answered with "ask".
-pub(super) fn failed(error: &HookError, is_undecided: bool) -> Answer {
-    if is_undecided { Answer::undecided(error) } else { Answer::failure(error) }
+/// The answer of a hook that failed. A tool call that was not refused is answered with "ask".
+pub(super) fn failed(error: &HookError, fails_as_ask: bool) -> Answer {
+    if fails_as_ask { Answer::failure_as_ask(error) } else { Answer::failure(error) }
 }
 
 /// Our fields and the client's in one object. The client ignores fields that it does not know.
@@ -297,7 +297,7 @@ mod tests {
         let written = |answer: Answer| answer.render(OutputFormat::JsonCompact, false);
         let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
         let error = HookError::OutOfResources;
-        assert_eq!(parsed(STARVED_CALL), parsed(&written(Answer::undecided(&error))));
+        assert_eq!(parsed(STARVED_CALL), parsed(&written(Answer::failure_as_ask(&error))));
         assert_eq!(parsed(STARVED), parsed(&written(Answer::failure(&error))));
         for (parts, is_call) in [(LATE, false), (LATE_CALL, true)] {
             for budget_ms in [0, 7, 100, super::super::budget::DEFAULT_MS, u64::MAX] {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use context_graph_events::agents::{self, Caller, Reply};
+use context_graph_events::agents::{self, Caller};
 use context_graph_events::{Event, EventName};
 use context_graph_policy::rego::evaluate::THREAD;
 use context_graph_policy::rules::Rules;
@@ -16,23 +16,14 @@ use super::answer::{self, Answer};
 use super::args::{CommonArgs, OutputFormat};
 use super::budget;
 use super::error::{self, HookError};
-use super::input::Known;
+use super::input::{CallerStage, Incoming};
 use crate::config::{Config, Sync};
 use crate::timings::Timings;
 use crate::trust::ProjectFiles;
 use crate::watchdog::{self, Late};
-use crate::{Environment, ExitStatus, actions, crash, terminal, upkeep};
+use crate::{Environment, ExitStatus, actions, clock, crash, upkeep};
 
-/// A rendered refusal or question.
-#[derive(Debug)]
-enum Refusal {
-    /// For Claude Code.
-    Ours(Vec<u8>),
-    /// For another agent.
-    Theirs(Reply),
-}
-
-/// The project, its files and state, the time budget, and what is left to do after the answer.
+/// The project, its files and state, the time, the budget, and what is left to do after the answer.
 #[derive(Debug)]
 pub(crate) struct HookContext<'a> {
     /// The environment, with the project's root.
@@ -47,14 +38,16 @@ pub(crate) struct HookContext<'a> {
     pub(super) timings: Timings,
     config: OnceCell<(Config, Option<String>)>,
     sessions: OnceCell<Sessions>,
-    /// Whether a tool call has no decision yet. Then any failure, even a panic, answers "ask" and does not
-    /// let the call pass.
-    undecided: Arc<AtomicBool>,
-    /// The refusal or question that nothing may revert, once there is one. A panic writes it.
-    refusal: Arc<Mutex<Option<Refusal>>>,
+    /// The time of the hook, see [`Self::now_ms`].
+    now_ms: OnceCell<i64>,
+    /// Whether the event is a tool call, or may be one. Then any failure, even a panic, answers "ask" and does
+    /// not let the call pass, even if it was already allowed.
+    fails_as_ask: Arc<AtomicBool>,
+    /// The refusal or question that nothing may revert, once there is one. A panic is answered with it.
+    refusal: Arc<Mutex<Option<Answer>>>,
     /// The agent to answer, if it is not Claude Code.
     caller: Arc<Mutex<Option<Caller>>>,
-    /// What late answers are prepared for: whether a call is undecided, and the budget.
+    /// What late answers are prepared for: whether they ask, and the budget.
     prepared: Cell<Option<(bool, u64)>>,
     /// The event for the actions that start after the answer.
     handed_on: RefCell<Option<File>>,
@@ -75,7 +68,8 @@ impl<'a> HookContext<'a> {
             args,
             config: OnceCell::new(),
             sessions: OnceCell::new(),
-            undecided: Arc::default(),
+            now_ms: OnceCell::new(),
+            fails_as_ask: Arc::default(),
             refusal: Arc::default(),
             caller: Arc::default(),
             prepared: Cell::default(),
@@ -95,6 +89,16 @@ impl<'a> HookContext<'a> {
             Ok(config) => (config, None),
             Err(error) => (Config::default(), Some(error.to_string())),
         })
+    }
+
+    /// The time of the hook, in milliseconds since 1970. The clock is read once, at the first use.
+    pub(super) fn now_ms(&self) -> i64 {
+        *self.now_ms.get_or_init(clock::now_ms)
+    }
+
+    /// When an event happened: the sender's time, or the time of the hook.
+    pub(super) fn time_of(&self, incoming: &Incoming) -> i64 {
+        incoming.timestamp_ms.unwrap_or_else(|| self.now_ms())
     }
 
     /// The project's sessions. Their folder is opened and checked only once.
@@ -119,12 +123,13 @@ impl<'a> HookContext<'a> {
     }
 
     /// Prepares the answers of the watchdog and of a crash for an event: whether it is a tool call, and how long
-    /// it may take.
+    /// it may take. Signal handlers write them and may not allocate, so Claude Code's are constants and other
+    /// agents' are rendered now.
     pub(super) fn prepare(&self, is_call: bool, budget_ms: u64) {
         if self.prepared.replace(Some((is_call, budget_ms))) == Some((is_call, budget_ms)) {
             return;
         }
-        self.undecided.store(is_call, Ordering::Relaxed);
+        self.fails_as_ask.store(is_call, Ordering::Relaxed);
         if let Some(caller) = self.caller() {
             let answer = answer::failed(&HookError::OutOfResources, is_call);
             crash::arm_reply(agents::render(&caller, &answer.reply));
@@ -143,15 +148,17 @@ impl<'a> HookContext<'a> {
     /// Notes that another agent sent the event: first which agent, then with its event. From now on answers
     /// are in its dialect, and a failure about a tool call refuses it.
     #[cold]
-    pub(super) fn note_caller(&self, caller: &Caller, known: Known) {
+    pub(super) fn note_caller(&self, caller: &Caller, stage: CallerStage) {
         self.set_caller(Some(caller.clone()));
         let is_call = caller.agent.is_none()
             || caller.event == Some(EventName::PreToolUse)
-            || caller.native_event.is_empty() && self.is_undecided();
-        match known {
+            || caller.native_event.is_empty() && self.fails_as_ask();
+        match stage {
             // The event is known in a moment.
-            Known::Agent => self.undecided.store(is_call, Ordering::Relaxed),
-            Known::Event => self.prepare(is_call, caller.event.map_or(budget::DEFAULT_MS, budget::of)),
+            CallerStage::Guessed => self.fails_as_ask.store(is_call, Ordering::Relaxed),
+            CallerStage::WithEvent => {
+                self.prepare(is_call, caller.event.map_or(budget::DEFAULT_MS, budget::of));
+            }
         }
     }
 
@@ -159,7 +166,7 @@ impl<'a> HookContext<'a> {
     pub(super) fn forget_caller(&self) {
         if self.caller().is_some() {
             self.set_caller(None);
-            self.prepare(self.is_undecided(), budget::of(EventName::PreToolUse));
+            self.prepare(self.fails_as_ask(), budget::of(EventName::PreToolUse));
         }
     }
 
@@ -178,30 +185,27 @@ impl<'a> HookContext<'a> {
         }
     }
 
-    /// Whether a tool call has no decision yet.
-    pub(super) fn is_undecided(&self) -> bool {
-        self.undecided.load(Ordering::Relaxed)
+    /// Whether a failure is answered with "ask", because the event is a tool call or may be one.
+    pub(super) fn fails_as_ask(&self) -> bool {
+        self.fails_as_ask.load(Ordering::Relaxed)
     }
 
     /// The answer of a hook that failed.
     pub(super) fn failed(&self, error: &HookError) -> Answer {
-        answer::failed(error, self.is_undecided())
+        answer::failed(error, self.fails_as_ask())
     }
 
-    /// From now on, a panic writes this answer.
-    pub(super) fn answer_panics_with(&self, refusal: &Answer) {
+    /// From now on, a panic is answered with this refusal.
+    pub(super) fn answer_panics_with(&self, refusal: Answer) {
         if let Ok(mut stands) = self.refusal.lock() {
-            *stands = Some(match self.caller() {
-                Some(caller) => Refusal::Theirs(agents::render(&caller, &refusal.reply)),
-                None => Refusal::Ours(refusal.render(OutputFormat::JsonCompact, false)),
-            });
+            *stands = Some(refusal);
         }
     }
 
     /// Answers a panic like any other failure: one JSON object, exit 1, nothing else on stdout. An earlier refusal or
     /// question is written instead.
     pub(super) fn announce_panics(&self) {
-        let (undecided, refusal) = (Arc::clone(&self.undecided), Arc::clone(&self.refusal));
+        let (fails_as_ask, refusal) = (Arc::clone(&self.fails_as_ask), Arc::clone(&self.refusal));
         let caller = Arc::clone(&self.caller);
         std::panic::set_hook(Box::new(move |panic| {
             // If a policy makes its engine panic, it is treated as one that does not end: its thread stays
@@ -212,17 +216,10 @@ impl<'a> HookContext<'a> {
             watchdog::disarm();
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             let error = HookError::Internal(format!("panic at {place}"));
-            if let Some(refusal) = refusal.lock().ok().and_then(|mut stands| stands.take()) {
-                match refusal {
-                    Refusal::Ours(bytes) => {
-                        terminal::complain(&error.to_string());
-                        terminal::print(&bytes);
-                        leave(ExitStatus::Error);
-                    }
-                    Refusal::Theirs(reply) => leave(answer::give_theirs(&reply)),
-                }
-            }
-            let answer = answer::failed(&error, undecided.load(Ordering::Relaxed));
+            let answer = match refusal.lock().ok().and_then(|mut stands| stands.take()) {
+                Some(refusal) => refusal.but_failed(&error),
+                None => answer::failed(&error, fails_as_ask.load(Ordering::Relaxed)),
+            };
             // The panicking thread may hold this lock, so we do not wait for it.
             let caller = caller.try_lock().ok().and_then(|caller| caller.clone());
             leave(answer::give(answer, caller.as_ref(), OutputFormat::JsonCompact, Instant::now()));
@@ -234,14 +231,15 @@ impl<'a> HookContext<'a> {
     fn watch(&self, budget_ms: u64) {
         let end = patient(Duration::from_millis(budget_ms - budget_ms / 10));
         if let Some(caller) = self.caller() {
-            let answer = answer::failed(&HookError::Timeout(budget_ms), self.is_undecided());
+            let answer = answer::failed(&HookError::Timeout(budget_ms), self.fails_as_ask());
             return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
         }
-        let parts = if self.is_undecided() { answer::LATE_CALL } else { answer::LATE };
+        let parts = if self.fails_as_ask() { answer::LATE_CALL } else { answer::LATE };
         self.arm(end, Late::Template { parts, budget_ms, end_ms: millis(end) });
     }
 
-    /// Arms the watchdog with `answer` for this time after the start of the process.
+    /// Arms the watchdog with `answer` for this time after the start of the process. It is rendered now,
+    /// because the timer's signal handler may not allocate.
     pub(super) fn watch_until(&self, end: Duration, answer: impl FnOnce(&HookError) -> Answer) {
         let mut answer = answer(&HookError::Timeout(millis(end)));
         let end = patient(end);
@@ -249,7 +247,8 @@ impl<'a> HookContext<'a> {
             return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
         }
         answer.output.execution_time_ms = millis(end);
-        self.arm(end, Late::Ready(answer.render(OutputFormat::JsonCompact, false)));
+        let status = answer.status;
+        self.arm(end, Late::Ready(answer.render(OutputFormat::JsonCompact, false), status));
     }
 
     fn arm(&self, end: Duration, late: Late) {

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use context_graph_core::session::{NewRuling, Ruling};
-use context_graph_events::words::name;
+use context_graph_events::safe_text::name;
 use context_graph_events::{Event, EventName, ReplyBody, Verb};
 use context_graph_policy::guards;
-use context_graph_policy::reply::HELD_BEFORE;
+use context_graph_policy::reply::KEPT_FROM_STOPPING;
 use context_graph_policy::rules::{Rules, RulesDecision};
 use context_graph_policy::{Decision, Verdict};
 use context_graph_storage::sessions::Sessions;
@@ -22,7 +22,7 @@ use super::answer::{self, Answer};
 use super::context::{HookContext, time_for};
 use super::error::{self, ErrorCode, HookError};
 use super::input::Incoming;
-use super::remember::Remembered;
+use super::remember::RecordedEvent;
 use super::stop_gate::{self, Changes, Passage};
 use crate::crash;
 use crate::rules;
@@ -45,7 +45,7 @@ pub(super) struct HookDecision {
     /// Whether the event starts actions.
     pub(super) has_action: bool,
     /// Whether the team's policy says something about a rule behind it: then no exception of the user's counts.
-    held_by_team: bool,
+    fixed_by_team: bool,
     /// Gates that the agent passed before stopping.
     passed: Vec<String>,
     /// How long the gates took.
@@ -55,14 +55,15 @@ pub(super) struct HookDecision {
 }
 
 impl HookDecision {
-    /// Decides about an event. Most events need no decision; then the policy files are not even read.
+    /// Decides about an event. Most events need no decision; then the policy files are only read for the actions of
+    /// the event.
     pub(super) fn of(context: &HookContext<'_>, incoming: &Incoming) -> Self {
         let event = &incoming.event;
         let is_call = matches!(event, Event::PreToolUse(_));
-        // An agent that was already held once may stop, or it might never end.
-        let stops = matches!(event, Event::Stop(stop) if stop.is_first_attempt());
+        // An agent that was kept from stopping once may stop, or it might never end.
+        let is_stop = matches!(event, Event::Stop(stop) if stop.is_first_attempt());
         let asked = matches!(event, Event::PermissionRequest(_));
-        if !(is_call || stops || asked || context.files.has_policies()) {
+        if !(is_call || is_stop || asked || context.files.has_policies()) {
             let has_action = !rules::actions_of(context.environment, &context.files, event).is_empty();
             return Self { has_action, ..Self::new(event, Decision::none(), Vec::new()) };
         }
@@ -77,7 +78,7 @@ impl HookDecision {
             rules.decide_by_guards(event)
         };
         // A policy that does not end must not revert a refusal or a question of the guards.
-        if rules.has_policies() && before_policies.decision.verdict().stops() {
+        if rules.has_policies() && before_policies.decision.verdict().refuses_or_asks() {
             let refused =
                 Self::new(event, before_policies.decision.clone(), before_policies.troubles.clone());
             refused.make_final(context, time_for(&rules, event) * 9 / 10);
@@ -86,16 +87,16 @@ impl HookDecision {
         let known = || rules::session_view(known());
         let RulesDecision { decision, troubles, .. } =
             rules.decide_by_policies(before_policies, event, known);
-        let held_by_team = decision.findings().any(|finding| rules.is_held_by_team(&finding.rule));
+        let fixed_by_team = decision.findings().any(|finding| rules.is_fixed_by_team(&finding.rule));
         let mut decided = Self {
             input_unseen: incoming.input_unseen,
             unasked,
             has_action: rules.has_action_for(event),
-            held_by_team,
+            fixed_by_team,
             ..Self::new(event, decision, troubles)
         };
-        if stops && rules.has_gates() {
-            decided.pass_gates(context, &rules, event.session_id(), incoming.at_ms());
+        if is_stop && rules.has_gates() {
+            decided.pass_gates(context, &rules, event.session_id(), context.time_of(incoming));
         }
         decided
     }
@@ -108,7 +109,7 @@ impl HookDecision {
             input_unseen: false,
             unasked: Vec::new(),
             has_action: false,
-            held_by_team: false,
+            fixed_by_team: false,
             passed: Vec::new(),
             waited: Duration::ZERO,
             error: None,
@@ -118,12 +119,10 @@ impl HookDecision {
     /// From now on, neither a timeout (`end` after the start of the process) nor a crash can revert the
     /// decision.
     pub(super) fn make_final(&self, context: &HookContext<'_>, end: Duration) {
-        context.watch_until(end, |error| self.answer_failing(error));
-        context.answer_panics_with(
-            &self.answer_failing(&HookError::Internal("panic after the decision".to_owned())),
-        );
         let answer = self.answer_failing(&HookError::OutOfResources);
+        context.watch_until(end, |error| answer.clone().but_failed(error));
         context.arm_crash(&answer, error::OUT_OF_RESOURCES);
+        context.answer_panics_with(answer);
     }
 
     /// Runs the commands that must pass before the agent may stop. They may take longer than a hook usually
@@ -150,9 +149,9 @@ impl HookDecision {
         self.waited = started.elapsed();
     }
 
-    /// Whether the event is stopped or asked about.
-    pub(super) fn stops(&self) -> bool {
-        self.decision.verdict().stops()
+    /// Whether the event is refused or asked about.
+    pub(super) fn refuses_or_asks(&self) -> bool {
+        self.decision.verdict().refuses_or_asks()
     }
 
     /// What the rules have to say to the model.
@@ -170,15 +169,15 @@ impl HookDecision {
     }
 
     /// The answer after the event was recorded, or could not be.
-    pub(super) fn answer_about(&self, remembered: Result<Remembered, HookError>) -> Answer {
-        let remembered = match remembered {
-            Ok(remembered) => remembered,
+    pub(super) fn answer_about(&self, recorded: Result<RecordedEvent, HookError>) -> Answer {
+        let recorded = match recorded {
+            Ok(recorded) => recorded,
             Err(error) if self.event == Some(EventName::PreToolUse) => {
                 return self.answer(None).but_unrecorded(&error);
             }
             Err(error) => return self.answer_failing(self.error.as_ref().unwrap_or(&error)),
         };
-        let answer = self.answer(remembered.words.as_deref()).with_what_was_remembered(remembered);
+        let answer = self.answer(recorded.words.as_deref()).with_recorded(recorded);
         match &self.error {
             Some(error) => answer.but_failed(error),
             None => answer,
@@ -234,7 +233,7 @@ impl HookDecision {
         let rules: BTreeSet<&str> = findings.map(|finding| finding.rule.as_str()).collect();
         let are_built_in = !rules.is_empty() && rules.iter().all(|rule| guards::exists(rule));
         (self.event == Some(EventName::PreToolUse) && refuses && are_built_in).then(|| {
-            if self.held_by_team {
+            if self.fixed_by_team {
                 return "your team's policy refuses it; whoever runs the team's server can change that"
                     .to_owned();
             }
@@ -260,7 +259,9 @@ impl HookDecision {
             )
         );
         let is_told = |ruling: &&Ruling| {
-            self.stops() && !is_shown || was_held_before(&self.decision) || ruling.verdict == Ruling::DROPPED
+            self.refuses_or_asks() && !is_shown
+                || was_kept_from_stopping(&self.decision)
+                || ruling.verdict == Ruling::DROPPED
         };
         if let Some(ruling) = ruling.filter(is_told) {
             let rules =
@@ -269,10 +270,10 @@ impl HookDecision {
             lines.push(format!("context-graph: {}: {reason}", ruling.verdict));
         } else if let Some(way) = self.way_out() {
             lines.push(way);
-        } else if !self.passed.is_empty() && !self.stops() {
+        } else if !self.passed.is_empty() && !self.refuses_or_asks() {
             lines.push(format!("context-graph: passed before stopping: {}", self.passed.join(", ")));
         }
-        let shown = ruling.filter(|_| self.stops() && is_shown).map_or("", |ruling| &ruling.reason);
+        let shown = ruling.filter(|_| self.refuses_or_asks() && is_shown).map_or("", |ruling| &ruling.reason);
         for trouble in &self.troubles {
             if !shown.contains(trouble) && !lines.iter().any(|line| line.contains(trouble)) {
                 lines.push(format!("context-graph: a policy could not be used: \"{trouble}\""));
@@ -292,8 +293,8 @@ fn ruling_of(decision: &Decision) -> Option<Ruling> {
     };
     let rules = decision.findings().map(|finding| finding.rule.clone()).collect();
     let mut reason = decision.reason();
-    if was_held_before(decision) {
-        reason = format!("{HELD_BEFORE}: {reason}");
+    if was_kept_from_stopping(decision) {
+        reason = format!("{KEPT_FROM_STOPPING}: {reason}");
     }
     if !uncarried.is_empty() {
         let uncarried = uncarried.join("; ");
@@ -302,9 +303,9 @@ fn ruling_of(decision: &Decision) -> Option<Ruling> {
     Some(Ruling { verdict: verdict.to_owned(), rules, reason })
 }
 
-/// Whether the agent may stop against the rules because it was held before.
-fn was_held_before(decision: &Decision) -> bool {
-    *decision.verdict() == Verdict::Allow && decision.notes().any(|note| note == HELD_BEFORE)
+/// Whether the agent may stop against the rules because they kept it from stopping once already.
+fn was_kept_from_stopping(decision: &Decision) -> bool {
+    *decision.verdict() == Verdict::Allow && decision.notes().any(|note| note == KEPT_FROM_STOPPING)
 }
 
 /// What the session has changed so far.

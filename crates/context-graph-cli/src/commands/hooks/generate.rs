@@ -294,7 +294,7 @@ fn print_for(choice: AgentChoice, args: &GenerateConfigArgs, environment: &Envir
         (PORTABLE.to_owned(), Some(missing))
     };
     let edited = client
-        .install(None, &agents::call(environment, &program, missing))
+        .install(None, &agents::own_command(environment, &program, missing))
         .map_err(|error| Failure::new(ErrorCode::Usage, error.to_string()))?;
     terminal::complain(&format!(
         "for {} in a project, or {}",

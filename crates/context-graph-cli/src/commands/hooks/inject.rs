@@ -5,7 +5,7 @@ use context_graph_core::session::{Session, StepReport};
 use context_graph_events::Event;
 use context_graph_events::agents::{Agent, sender};
 use context_graph_events::claude_code::{CompactTrigger, SessionSource};
-use context_graph_events::words::shortened;
+use context_graph_events::safe_text::shortened;
 
 use crate::config::Inject;
 

@@ -11,7 +11,7 @@ use context_graph_events::fields::FieldType;
 use serde_json::{Map, Value};
 
 use super::error::HookError;
-use crate::{Environment, clock};
+use crate::Environment;
 
 /// An event, and what only the envelope or the flags say about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,15 +44,15 @@ pub fn read_stdin(
     }
     let mut bytes = Vec::with_capacity(FIRST_PIECE);
     while bytes.len() <= MAX_INPUT_BYTES {
-        let known = bytes.len();
-        if known == bytes.capacity() {
+        let seen_bytes = bytes.len();
+        if seen_bytes == bytes.capacity() {
             bytes.reserve(PIECE);
         }
         match read_some(&mut bytes) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(HookError::Stdin(error)),
             Ok(0) => break,
-            Ok(_) => arrived(&bytes, known),
+            Ok(_) => arrived(&bytes, seen_bytes),
         }
     }
     // Scripts that pass everything as flags leave stdin empty.
@@ -84,25 +84,25 @@ pub fn decode(bytes: &[u8]) -> Result<Incoming, HookError> {
     decode_noting_caller(bytes, |_, _| ())
 }
 
-/// How much is known about a caller.
+/// How much is known about a caller so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum CallerStage {
     /// Which agent it probably is.
-    Agent,
+    Guessed,
     /// Its event too.
-    Event,
+    WithEvent,
 }
 
-/// The same. `note_caller` gets another agent as soon as it is known, and again with its event, so that failures are
-/// answered in its dialect.
+/// Decodes like [`decode`]. If the sender is another agent, `note_caller` is called with it as soon as it is known, and
+/// again with its event, so that failures are answered in its dialect.
 pub(super) fn decode_noting_caller(
     bytes: &[u8],
-    note_caller: impl Fn(&Caller, Known),
+    note_caller: impl Fn(&Caller, CallerStage),
 ) -> Result<Incoming, HookError> {
     let object = decode::object(bytes)?;
     if let Some(caller) = agents::detect(&object, Environment::around()) {
-        note_caller(&caller, Known::Agent);
-        return foreign(object, caller, note_caller);
+        note_caller(&caller, CallerStage::Guessed);
+        return of_another_agent(object, caller, note_caller);
     }
     match (object.contains_key("hook_event_name"), object.contains_key("hook_type")) {
         (true, false) => native(object),
@@ -118,13 +118,13 @@ fn no_event(found: &'static str) -> HookError {
 
 /// Another agent's event. Not inlined, so that Claude Code's hooks do not load this code.
 #[inline(never)]
-fn foreign(
+fn of_another_agent(
     object: Map<String, Value>,
     mut caller: Caller,
-    note_caller: impl Fn(&Caller, Known),
+    note_caller: impl Fn(&Caller, CallerStage),
 ) -> Result<Incoming, HookError> {
     let event = agents::parse(object, &mut caller, Environment::around());
-    note_caller(&caller, Known::Event);
+    note_caller(&caller, CallerStage::WithEvent);
     Ok(Incoming { caller: Some(caller), ..checked(event?)? })
 }
 
@@ -197,13 +197,9 @@ fn keep_newest(prompt: &mut UserPromptSubmitPayload) {
 }
 
 impl Incoming {
-    /// When it happened: the sender's time, or now.
-    pub fn at_ms(&self) -> i64 {
-        self.timestamp_ms.unwrap_or_else(clock::now_ms)
-    }
-
-    /// Marks a prompt as foreign if its session id is neither the one that the client set for this process
-    /// nor part of its transcript's path (the client gives both to every hook), or if an agent runs the client.
+    /// Marks a prompt as foreign if an agent runs the client, or if its session id fits nothing that the client
+    /// tells every hook: it is not the session that the client set for this process, and the path of the
+    /// transcript does not contain it.
     #[must_use]
     pub fn marked(
         mut self,
@@ -214,8 +210,9 @@ impl Incoming {
         if let (Event::UserPromptSubmit(prompt), None) = (&mut self.event, &self.caller) {
             let id = prompt.common.session_id.as_str();
             let fits = |client: String| client == id || prompt.common.transcript_path.contains(id);
-            let is_foreign = client_session().is_some_and(|client| !fits(client)) || is_run_by_an_agent();
-            prompt.mark_foreign(is_foreign);
+            let is_of_other_process =
+                client_session().is_some_and(|client| !fits(client)) || is_run_by_an_agent();
+            prompt.mark_other_process(is_of_other_process);
         }
         self
     }

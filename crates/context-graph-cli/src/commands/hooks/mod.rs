@@ -70,7 +70,9 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
 }
 
 /// Decides about an event, records it in its session, and builds the answer. Once something is refused, no
-/// failure can revert it. A call that was allowed is asked about if the rest is late or fails badly.
+/// failure can revert it. A call that was allowed is asked about if the rest is late or fails badly, with exit code
+/// 1, so that a client that was told `onFailure: "block"` blocks it. Only with `--fast-path=false` it stays allowed if
+/// the rest is late: that path waits for other hooks of the session.
 fn respond(context: &HookContext<'_>, request: HookRequest) -> Answer {
     let HookRequest { incoming, record_path, disagreement, returns_id, returns_summary } = request;
     // An event that this version does not know may belong to no session.
@@ -86,8 +88,8 @@ fn respond(context: &HookContext<'_>, request: HookRequest) -> Answer {
 
     let decided = HookDecision::of(context, &incoming);
     context.timings.passed("policy");
-    let remembered = remember::event(context, incoming, &decided, record_path);
-    let mut answer = decided.answer_about(remembered);
+    let recorded = remember::event(context, incoming, &decided, record_path);
+    let mut answer = decided.answer_about(recorded);
 
     answer.tell_of_trust(context, &session_id, starts);
     answer.output.session_id = returns_id.then_some(session_id);

@@ -16,7 +16,7 @@ pub struct HookOutput {
     /// Why it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The same for programs.
+    /// The reason in one word, for programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<ErrorCode>,
     /// The session's measures.
@@ -31,13 +31,14 @@ pub struct HookOutput {
     /// The session's id, if the caller did not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// What was decided about a tool call, if anything.
+    /// What was decided about the event, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
     /// The summary of a session that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_summary: Option<String>,
-    /// What the user should know: damage that was found and repaired, or an ended session that continues.
+    /// What the user should know: damage that was found and repaired, policies or settings that could not be used,
+    /// files that are not trusted, a call that could not be recorded, an ended session that continues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
     /// How long it took until this was written.

@@ -9,14 +9,13 @@ use super::context::HookContext;
 use super::error::HookError;
 use super::input::Incoming;
 use super::read::{HookRequest, agree, incoming, needed};
-use crate::clock;
 
 pub(super) fn read(args: &PostToolArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let mut incoming = incoming(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let tool = needed("tool-name", args.tool_name.clone())?;
         let payload = HookPayload::post_tool_use(tool, Value::Null, Value::Null, None);
-        Ok(HookInput::with_timestamp(HookEventType::PostToolUse, id, clock::now_ms(), payload))
+        Ok(HookInput::with_timestamp(HookEventType::PostToolUse, id, context.now_ms(), payload))
     })?;
     incoming.expect(HookEventType::PostToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;

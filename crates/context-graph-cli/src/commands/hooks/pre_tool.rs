@@ -7,7 +7,6 @@ use super::args::PreToolArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::read::{HookRequest, RecordPath, agree, incoming, needed};
-use crate::clock;
 
 pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let mut by_flags = false;
@@ -18,7 +17,7 @@ pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<Hook
         Ok(HookInput::with_timestamp(
             HookEventType::PreToolUse,
             id,
-            clock::now_ms(),
+            context.now_ms(),
             HookPayload::pre_tool_use(tool, Value::Null, None),
         ))
     })?;

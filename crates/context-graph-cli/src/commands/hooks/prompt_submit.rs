@@ -7,7 +7,6 @@ use super::args::PromptSubmitArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::read::{HookRequest, agree, incoming, needed};
-use crate::clock;
 
 pub(super) fn read(args: &PromptSubmitArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let incoming = incoming(context, || {
@@ -16,7 +15,7 @@ pub(super) fn read(args: &PromptSubmitArgs, context: &HookContext<'_>) -> Result
         Ok(HookInput::with_timestamp(
             HookEventType::UserPromptSubmit,
             id,
-            clock::now_ms(),
+            context.now_ms(),
             HookPayload::user_prompt(prompt, None),
         ))
     })?;

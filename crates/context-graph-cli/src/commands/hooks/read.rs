@@ -65,7 +65,7 @@ pub(super) fn incoming(
     context: &HookContext<'_>,
     from_flags: impl FnOnce() -> Result<HookInput, HookError>,
 ) -> Result<Incoming, HookError> {
-    match on_stdin(context, context.is_undecided())? {
+    match on_stdin(context, context.fails_as_ask())? {
         Some(incoming) => Ok(incoming),
         None => input::envelope(from_flags()?),
     }
@@ -74,9 +74,9 @@ pub(super) fn incoming(
 /// The event on stdin, if there is one. With `may_be_call`, one that is late or unreadable is refused in the
 /// dialect of its apparent sender if it looks like a tool call.
 pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<Option<Incoming>, HookError> {
-    let arrived = |bytes: &[u8], known: usize| {
-        if may_be_call && known < suspect::EARLY && !suspect::looks_whole(bytes) {
-            suspect::call(context, bytes, known);
+    let arrived = |bytes: &[u8], seen_bytes: usize| {
+        if may_be_call && seen_bytes < suspect::EARLY && !suspect::looks_whole(bytes) {
+            suspect::call(context, bytes, seen_bytes);
         }
     };
     let asked = Instant::now();
@@ -84,7 +84,7 @@ pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<O
     context.note_arrival(asked.elapsed());
     let Some(bytes) = read? else { return Ok(None) };
     context.timings.passed("read");
-    let incoming = input::decode_noting_caller(&bytes, |caller, known| context.note_caller(caller, known))
+    let incoming = input::decode_noting_caller(&bytes, |caller, stage| context.note_caller(caller, stage))
         .inspect_err(|_| {
             if may_be_call {
                 suspect::call(context, &bytes, 0);

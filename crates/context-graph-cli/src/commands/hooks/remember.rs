@@ -30,21 +30,21 @@ const FULL_PATH: Duration = Duration::from_millis(2700);
 
 /// What is known once an event is recorded.
 #[derive(Debug, Default)]
-pub(super) struct Remembered {
+pub(super) struct RecordedEvent {
     /// The state of the session, if known.
     pub(super) snapshot: Option<SessionIdentitySnapshot>,
     /// What to tell the model.
     pub(super) words: Option<String>,
     /// What the user should know, in our own fields.
     pub(super) notices: Vec<String>,
-    /// What the client shows the user.
-    pub(super) told: Option<&'static str>,
+    /// A warning that the client shows the user.
+    pub(super) warning: Option<&'static str>,
     /// The summary, at the session's end.
     pub(super) summary: Option<String>,
     /// Why the named previous session was not used.
     pub(super) refused_previous: Option<HookError>,
-    /// What was lost to damage and not reported yet.
-    pub(super) lost: Option<HookError>,
+    /// Damaged files that were put aside and not reported yet.
+    pub(super) put_aside: Option<HookError>,
 }
 
 /// Records an event in its session, on the fast or the full path.
@@ -53,10 +53,13 @@ pub(super) fn event(
     incoming: Incoming,
     decided: &HookDecision,
     record_path: RecordPath,
-) -> Result<Remembered, HookError> {
-    let (event, at_ms) = (&incoming.event, incoming.at_ms());
+) -> Result<RecordedEvent, HookError> {
+    let event = &incoming.event;
+    // Gates may have taken minutes, and the turn ends after them.
+    let after_gates = || context.now_ms() + i64::try_from(decided.waited.as_millis()).unwrap_or(0);
+    let at_ms = incoming.timestamp_ms.unwrap_or_else(after_gates);
     let budget = Duration::from_millis(budget::of_event(event));
-    if decided.stops() {
+    if decided.refuses_or_asks() {
         // Gates and signals may have used more than the event's own budget.
         let end = (budget * 9 / 10).max(context.started.elapsed() + budget / 2);
         decided.make_final(context, end);
@@ -85,7 +88,7 @@ fn append(
     incoming: Incoming,
     decided: &HookDecision,
     at_ms: i64,
-) -> Result<Remembered, HookError> {
+) -> Result<RecordedEvent, HookError> {
     let sessions = context.sessions()?;
     let session_id = incoming.event.session_id().to_owned();
     let took_us = || context.took_us(Duration::ZERO);
@@ -96,7 +99,7 @@ fn append(
     }
     context.timings.passed("commit");
     let notices = damage.iter().map(ToString::to_string).chain(context.complaint()).collect();
-    Ok(Remembered { snapshot, notices, ..Remembered::default() })
+    Ok(RecordedEvent { snapshot, notices, ..RecordedEvent::default() })
 }
 
 /// Applies an event to its session, wherever the session is. Not inlined: its frame takes seven pages of
@@ -107,7 +110,7 @@ fn step(
     incoming: Incoming,
     decided: &HookDecision,
     at_ms: i64,
-) -> Result<Remembered, HookError> {
+) -> Result<RecordedEvent, HookError> {
     let (sessions, config) = (context.sessions()?, context.config());
     let Incoming { event, previous_session_id, caller, .. } = incoming;
     let session_id = event.session_id().to_owned();
@@ -122,7 +125,7 @@ fn step(
     }
     let title = if caller.is_none() { title(&event) } else { None };
     let is_turn = matches!(event, Event::UserPromptSubmit(_) | Event::Stop(_));
-    let was_open = is_turn && sessions.folder().keep_ignored()?;
+    let ignore_file_was_replaced = is_turn && sessions.folder().keep_ignored()?;
     let arrival = Arrival {
         event,
         at_ms,
@@ -156,10 +159,10 @@ fn step(
     let waits =
         postponed.map(|error| format!("{error} (what happens is kept in the session's journal meanwhile)"));
     let reopened = report.reopened.then(|| format!("session {session_id} had ended and is open again"));
-    let told = damage.iter().map(ToString::to_string);
+    let damage = damage.iter().map(ToString::to_string);
     let lost = lost.map(|lost| lost.to_string());
     let more = [unwritten, waits, lost, reopened].into_iter().flatten();
-    let notices = told.chain(context.complaint()).chain(more).collect();
+    let notices = damage.chain(context.complaint()).chain(more).collect();
     // The session has started anyway, so a refused previous session is no failure.
     let refused_previous = refused_previous.map(|refused| match refused {
         NotBefore::Unknown(id) => HookError::SessionNotFound(id),
@@ -168,13 +171,13 @@ fn step(
         }
     });
     let pieces = if can_tell { sessions.take_losses() } else { Vec::new() };
-    let lost = (!pieces.is_empty()).then(|| {
+    let put_aside = (!pieces.is_empty()).then(|| {
         let state = sessions.folder();
         let [folder, above] = [state.path(), state.marked_path()].map(Path::to_path_buf);
         HookError::PutAside { folder, above, pieces }
     });
-    let (snapshot, told) = (Some(session.snapshot), was_open.then_some(UNIGNORED));
-    Ok(Remembered { snapshot, words, notices, told, summary, refused_previous, lost })
+    let (snapshot, warning) = (Some(session.snapshot), ignore_file_was_replaced.then_some(UNIGNORED));
+    Ok(RecordedEvent { snapshot, words, notices, warning, summary, refused_previous, put_aside })
 }
 
 /// Records context that this event of another agent cannot carry, for a later event. Returns what this one

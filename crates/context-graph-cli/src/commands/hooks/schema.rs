@@ -39,7 +39,8 @@ pub fn hook_output() -> Value {
     output.optional("context_injection", String::schema());
     output.optional("session_id", String::schema());
     let mut ruling = ObjectSchema::new();
-    ruling.required("verdict", json!({"enum": ["halt", "deny", "block", "ask", "modify", "allow"]}));
+    ruling
+        .required("verdict", json!({"enum": ["halt", "deny", "block", "ask", "modify", "allow", "dropped"]}));
     ruling.required("rules", Vec::<String>::schema());
     ruling.required("reason", String::schema());
     output.optional("ruling", ruling.finish());

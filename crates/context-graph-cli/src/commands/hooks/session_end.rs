@@ -7,7 +7,6 @@ use super::args::SessionEndArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::read::{HookRequest, agree, incoming, needed};
-use crate::clock;
 
 pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     // Scripts pass 0 if they did not find a duration.
@@ -15,7 +14,7 @@ pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<H
     let mut incoming = incoming(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let payload = HookPayload::session_end(flag.unwrap_or(0), "exit");
-        Ok(HookInput::with_timestamp(HookEventType::SessionEnd, id, clock::now_ms(), payload))
+        Ok(HookInput::with_timestamp(HookEventType::SessionEnd, id, context.now_ms(), payload))
     })?;
     incoming.expect(HookEventType::SessionEnd)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;

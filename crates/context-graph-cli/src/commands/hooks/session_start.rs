@@ -6,7 +6,6 @@ use super::args::SessionStartArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::read::{HookRequest, agree, incoming};
-use crate::clock;
 
 pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let flag_id = args.session_id.clone().filter(|id| !id.is_empty());
@@ -21,7 +20,7 @@ pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<
             "startup",
             args.previous_session_id.clone().filter(|id| !id.is_empty()),
         );
-        Ok(HookInput::with_timestamp(HookEventType::SessionStart, id, clock::now_ms(), payload))
+        Ok(HookInput::with_timestamp(HookEventType::SessionStart, id, context.now_ms(), payload))
     })?;
     incoming.expect(HookEventType::SessionStart)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;

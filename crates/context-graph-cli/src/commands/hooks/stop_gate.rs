@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use context_graph_events::quoted;
-use context_graph_events::words::{name, tame};
+use context_graph_events::safe_text::{name, tame};
 use context_graph_policy::config::StopGate;
 use context_graph_policy::{Decision, Severity, Verdict};
 

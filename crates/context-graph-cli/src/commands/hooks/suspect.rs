@@ -4,7 +4,7 @@ use context_graph_events::agents::{self, Caller};
 
 use super::budget;
 use super::context::HookContext;
-use super::input::Known;
+use super::input::CallerStage;
 use crate::Environment;
 
 /// How much of an event is searched while it arrives: the client names the event near the beginning, and
@@ -12,11 +12,12 @@ use crate::Environment;
 pub(super) const EARLY: usize = 1024 * 1024;
 
 /// An event that is unreadable or incomplete may be a tool call. If the bytes so far name one in any form, it
-/// counts as a call without a decision, and is refused in the dialect of its apparent sender.
-pub(super) fn call(context: &HookContext<'_>, bytes: &[u8], known: usize) {
+/// counts as a call without a decision, and is refused in the dialect of its apparent sender. The first
+/// `seen_bytes` were searched before.
+pub(super) fn call(context: &HookContext<'_>, bytes: &[u8], seen_bytes: usize) {
     // A name may have arrived in two parts.
-    let fresh = &bytes[known.saturating_sub(LONGEST)..];
-    let is_expected = context.is_undecided();
+    let fresh = &bytes[seen_bytes.saturating_sub(LONGEST)..];
+    let is_expected = context.fails_as_ask();
     let named = names_a_call(fresh);
     if !is_expected && named.is_none() || context.caller().is_some_and(|caller| caller.agent.is_some()) {
         return;
@@ -24,7 +25,7 @@ pub(super) fn call(context: &HookContext<'_>, bytes: &[u8], known: usize) {
     let client_session = Environment::client_session();
     let seems = agents::glimpse(bytes, client_session.as_deref(), Environment::around());
     match seems.or_else(|| (named == Some(false)).then(Caller::unknown)) {
-        Some(caller) => context.note_caller(&caller, Known::Event),
+        Some(caller) => context.note_caller(&caller, CallerStage::WithEvent),
         None if is_expected => {}
         None => context.prepare(true, budget::DEFAULT_MS),
     }
