@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use context_graph_policy::rego::{Input, Limits, PolicySet, Surroundings, read_folder};
+use context_graph_policy::rego::{Additions, Input, Limits, PolicySet, read_folder};
 use context_graph_policy::{Context, ListedFileSystem};
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn main() {
             "tool_input": {"command": "cargo test --workspace"}});
         let fs = ListedFileSystem::default();
         let ctx = Context { home: "/home/dev", project: "/proj", cwd: "/proj", fs: &fs };
-        let input = Input::new(event.as_object().unwrap(), Surroundings::default(), &ctx);
+        let input = Input::new(event.as_object().unwrap(), Additions::default(), &ctx);
         let enriched = lap();
         let outcome =
             set.evaluate("PreToolUse", Some("Bash"), &input, Limits { time: Duration::from_secs(20) });

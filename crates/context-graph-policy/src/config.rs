@@ -1,7 +1,8 @@
-//! The policy configuration of users and projects: how the two are merged, what can be wrong, and the JSON
+//! The policy configuration of a team, a user and a project: how they are merged, what can be wrong, and the JSON
 //! Schema.
 //!
-//! The caller reads the files. A project's file can tighten what the user's file states, but not loosen it.
+//! The caller reads the files. A project's file can tighten what the user's file states, but not loosen it; the
+//! same holds for the user's file and the team's.
 //! What the user's file does not state, the project may set, unless the user says `lock = true`: then the
 //! defaults count as stated too. Naming paths also states the rules that protect them. Only the user can loosen
 //! the rules that protect the guard itself.

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use context_graph_events::Verb;
-use context_graph_events::words::name;
+use context_graph_events::safe_text::name;
 use serde_json::{Map, Value};
 
 /// How severe a finding is.
@@ -86,8 +86,8 @@ impl Verdict {
         })
     }
 
-    /// Whether the call does not simply continue.
-    pub const fn stops(&self) -> bool {
+    /// Whether the event does not simply continue: it is refused or asked about.
+    pub const fn refuses_or_asks(&self) -> bool {
         self.rank() >= 3
     }
 
@@ -251,8 +251,8 @@ impl Decision {
         let strongest = self.findings.iter().map(|finding| finding.verb).min();
         let mut lines: Vec<String> = Vec::new();
         for finding in &self.findings {
-            let counts =
-                Some(finding.verb) == strongest || (finding.verb < Verb::Modify && self.verdict.stops());
+            let counts = Some(finding.verb) == strongest
+                || (finding.verb < Verb::Modify && self.verdict.refuses_or_asks());
             if counts && !finding.reason.is_empty() {
                 lines.push(format!("{} [{}]", finding.reason, name(&finding.rule)));
             }

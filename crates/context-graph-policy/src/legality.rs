@@ -6,7 +6,7 @@
 
 use context_graph_events::agents::{Agent, Caller};
 use context_graph_events::claude_code::reply_spec;
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 use context_graph_events::{Event, EventName, Verb};
 
 use crate::decision::{Decision, Raised, Verdict};
@@ -25,7 +25,7 @@ pub fn nearest(event: EventName, verb: Verb) -> Option<Verb> {
     nearest_of(reply_spec(event).verbs, verb)
 }
 
-/// The same among the verbs that somebody honours.
+/// The verb of `verbs` that replaces this one, if any.
 fn nearest_of(verbs: &[Verb], verb: Verb) -> Option<Verb> {
     if verbs.contains(&verb) {
         return Some(verb);
@@ -81,13 +81,13 @@ fn fit_to(caller: &Caller, event: EventName, decision: Decision) -> Decision {
         None => (Verdict::None, "dropped".to_owned()),
     };
     let what = format!("{who} cannot carry `{}` on {event}: {became}", wanted.as_str());
-    let decision = match (wanted, verdict.stops()) {
+    let decision = match (wanted, verdict.refuses_or_asks()) {
         (Verb::Ask, true) => decision.raised_for(Raised::Question),
         (Verb::Modify, true) => decision.raised_for(Raised::Change),
         _ => decision,
     };
     // Some agents have only one kind of refusal.
-    if wanted < Verb::Ask && verdict.stops() {
+    if wanted < Verb::Ask && verdict.refuses_or_asks() {
         return decision.with_verdict(verdict);
     }
     decision.with_verdict(verdict).with_uncarried(what)

@@ -5,18 +5,19 @@
 //! - [`effects`]: what a tool call would do, seen through shells, interpreters and links.
 //! - [`programs`]: descriptions of programs as data, and the parser for their arguments.
 //! - [`guards`]: the built-in rules over effects.
-//! - [`config`]: what users and projects configure, and how the two are merged.
+//! - [`config`]: what a team, a user and a project configure, and how these are merged.
 //! - [`rules`]: the rules of a project, built from all of these.
 //! - [`trust`]: what counts of a project's files before the user has trusted them.
 //!
 //! Nothing here reads the environment or starts a process. The caller passes the texts of policy files
 //! ([`rules::Sources`]) and provides what only a process can do ([`rules::Host`]). Only [`rego`] measures time, for
-//! its limits, and lists the policy folder; the caller passes the function that opens a file. Effects see the file
-//! system through [`FileSystem`]: names and links, and a file's content only to find out which files a patch or an
-//! archive would change.
+//! its limits, and lists the policy folder; the caller passes the function that opens a file. Effects
+//! and guards see the file system through [`FileSystem`]: names and links, and the content only of files that say what
+//! a call would do (see there).
 
 pub mod config;
 pub mod decision;
+pub mod did_you_mean;
 pub mod effects;
 pub mod guards;
 pub mod legality;
@@ -29,9 +30,8 @@ mod scripts;
 mod testing;
 pub mod trust;
 mod wildcard;
-pub mod words;
 
-use context_graph_events::{Event, words::tame};
+use context_graph_events::{Event, safe_text::tame};
 use effects::path::Roots;
 use serde_json::Value;
 
@@ -72,7 +72,7 @@ impl Guards {
 
     /// Where a program is described: in the built-in table, and in the policy file that adds to it.
     pub fn described(&self, program: &str) -> Vec<&str> {
-        let added = programs::Known::with(&self.config.programs).added(program);
+        let added = programs::KnownPrograms::with(&self.config.programs).added(program);
         let rows = programs::known(program).into_iter().chain(added);
         rows.map(|row| row.source.as_ref()).filter(|source| !source.is_empty()).collect()
     }
@@ -125,7 +125,7 @@ pub(crate) fn effects_under(
     let roots = Roots::new(ctx.project, ctx.home, ctx.fs);
     let cwd = roots.folder(ctx.cwd);
     let cwd = cwd.as_deref().unwrap_or(ctx.cwd);
-    let known = programs::Known::with(&config.programs);
+    let known = programs::KnownPrograms::with(&config.programs);
     let mut effects = effects::of_tool_call(tool, input, cwd, ctx.project, places, known)?;
     for effect in &mut effects.paths {
         roots.add_written(&mut effect.target);

@@ -55,40 +55,41 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
             Verdict::Allow | Verdict::None => PostToolUseReply::none(),
         })
         .into_body(),
-        EventName::PostToolUseFailure => informed!(if verdict.stops() {
+        EventName::PostToolUseFailure => informed!(if verdict.refuses_or_asks() {
             PostToolUseFailureReply::block(reason)
         } else {
             PostToolUseFailureReply::none()
         })
         .into_body(),
-        EventName::PostToolBatch => informed!(if verdict.stops() {
+        EventName::PostToolBatch => informed!(if verdict.refuses_or_asks() {
             PostToolBatchReply::halt(reason)
         } else {
             PostToolBatchReply::none()
         })
         .into_body(),
-        EventName::UserPromptSubmit => informed!(if verdict.stops() {
+        EventName::UserPromptSubmit => informed!(if verdict.refuses_or_asks() {
             UserPromptSubmitReply::block(reason)
         } else {
             UserPromptSubmitReply::none()
         })
         .into_body(),
-        EventName::UserPromptExpansion => informed!(if verdict.stops() {
+        EventName::UserPromptExpansion => informed!(if verdict.refuses_or_asks() {
             UserPromptExpansionReply::block(reason)
         } else {
             UserPromptExpansionReply::none()
         })
         .into_body(),
         EventName::Stop => {
-            informed!(if verdict.stops() { StopReply::block(reason) } else { StopReply::none() }).into_body()
+            informed!(if verdict.refuses_or_asks() { StopReply::block(reason) } else { StopReply::none() })
+                .into_body()
         }
-        EventName::SubagentStop => informed!(if verdict.stops() {
+        EventName::SubagentStop => informed!(if verdict.refuses_or_asks() {
             SubagentStopReply::block(reason)
         } else {
             SubagentStopReply::none()
         })
         .into_body(),
-        EventName::PreCompact => if verdict.stops() {
+        EventName::PreCompact => if verdict.refuses_or_asks() {
             PreCompactReply::block(reason)
         } else {
             PreCompactReply::text(decision.context_parts())
@@ -98,27 +99,29 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
         EventName::PostCompact => ReplyBody::PlainText(String::new()),
         EventName::PreModelSwitch => match verdict {
             Verdict::Ask => PreModelSwitchReply::ask(reason),
-            stopped if stopped.stops() => PreModelSwitchReply::deny(reason),
+            stopped if stopped.refuses_or_asks() => PreModelSwitchReply::deny(reason),
             Verdict::Allow => PreModelSwitchReply::allow(),
             _ => PreModelSwitchReply::none(),
         }
         .into_body(),
         EventName::TaskCreated => {
-            if verdict.stops() { TaskCreatedReply::block(reason) } else { TaskCreatedReply::none() }
+            if verdict.refuses_or_asks() { TaskCreatedReply::block(reason) } else { TaskCreatedReply::none() }
                 .into_body()
         }
-        EventName::TaskCompleted => {
-            if verdict.stops() { TaskCompletedReply::block(reason) } else { TaskCompletedReply::none() }
-                .into_body()
+        EventName::TaskCompleted => if verdict.refuses_or_asks() {
+            TaskCompletedReply::block(reason)
+        } else {
+            TaskCompletedReply::none()
         }
+        .into_body(),
         EventName::Elicitation => match verdict {
-            stopped if stopped.stops() => ElicitationReply::decline(),
+            stopped if stopped.refuses_or_asks() => ElicitationReply::decline(),
             Verdict::Modify(answer) => ElicitationReply::accept(answer),
             _ => ElicitationReply::none(),
         }
         .into_body(),
         EventName::ElicitationResult => match verdict {
-            stopped if stopped.stops() => ElicitationResultReply::decline(),
+            stopped if stopped.refuses_or_asks() => ElicitationResultReply::decline(),
             Verdict::Modify(answer) => ElicitationResultReply::accept(answer),
             _ => ElicitationResultReply::none(),
         }
@@ -145,7 +148,7 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
 }
 
 /// Recorded when an agent may stop although rules refuse it.
-pub const HELD_BEFORE: &str = "the agent was held once already and may stop";
+pub const KEPT_FROM_STOPPING: &str = "the agent was held once already and may stop";
 
 /// An agent that already continues because of a stop hook may stop: holding it again could loop forever.
 /// Context holds it just like a refusal, because the client must call the model to pass it on.
@@ -156,10 +159,10 @@ pub fn release(event: &Event, decision: Decision) -> Decision {
         Event::SubagentStop(payload) => payload.should_allow_stop(),
         _ => false,
     };
-    let refuses = decision.verdict().stops();
+    let refuses = decision.verdict().refuses_or_asks();
     if held && (refuses || decision.context_parts().next().is_some()) {
         let verdict = if refuses { Verdict::Allow } else { Verdict::None };
-        return decision.overruled(verdict).with_note(HELD_BEFORE);
+        return decision.overruled(verdict).with_note(KEPT_FROM_STOPPING);
     }
     decision
 }

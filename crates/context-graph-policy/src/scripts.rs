@@ -176,7 +176,7 @@ fn is_spelled(text: &str, path: &str, home: &str) -> bool {
     };
     if let Some(below) = below {
         // A script names what is ours by its place in the project; of other files there are too many of the same name.
-        let is_ours = path.contains("/.context-graph/") || effects::own::is_settings(path);
+        let is_ours = path.contains("/.context-graph/") || effects::agent_settings::is_settings(path);
         return is_below_home(below) || is_ours && text.contains(name_of(path));
     }
     if path.is_empty() {
@@ -194,7 +194,7 @@ fn name_of(path: &str) -> &str {
 
 fn effects_of(guards: &Guards, ctx: &Context<'_>, script: &Script, text: &str) -> Effects {
     let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
-    let known = crate::programs::Known::with(&guards.config().programs);
+    let known = crate::programs::KnownPrograms::with(&guards.config().programs);
     effects::of_script(script, text, ctx.cwd, ctx.project, places, known)
 }
 

@@ -14,7 +14,7 @@ fn decide(call: &str) -> Decision {
     decide_in(HOME, call)
 }
 
-/// The same call, with everything that is in the home folder in another place.
+/// Decides about a call, with the home folder in another place.
 fn decide_in(home: &str, call: &str) -> Decision {
     let call = call.replace('␤', "\n").replace(HOME, home);
     let project = &format!("{home}/proj/app");
@@ -54,7 +54,7 @@ fn everything_dangerous_is_stopped_by_its_rule() {
         let (rule, call) = case.split_once('\t').unwrap();
         let decision = decide(call);
         let spoke = decision.findings().any(|finding| finding.rule == rule);
-        if !decision.verdict().stops() || !spoke {
+        if !decision.verdict().refuses_or_asks() || !spoke {
             missed.push(format!("{rule}: {call} -> {:?} {}", decision.verdict(), decision.reason()));
         }
     }
@@ -83,7 +83,7 @@ fn a_home_in_a_temporary_folder_is_no_less_one() {
         // Some speak of the folder of all homes, or of the way there.
         let is_elsewhere = call.replace(HOME, "").contains("home/") || call.contains("..");
         let decision = decide_in("/tmp/x1/dev", call);
-        if !decision.verdict().stops() && !is_elsewhere {
+        if !decision.verdict().refuses_or_asks() && !is_elsewhere {
             missed.push(call);
         }
     }

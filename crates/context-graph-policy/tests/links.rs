@@ -40,7 +40,7 @@ impl Project {
         self.decide_with(PolicyConfig::default(), root, root, tool, input)
     }
 
-    /// The same under a configuration, with another way to the working folder.
+    /// Decides under a configuration, with another path to the working folder.
     fn decide_with(
         &self,
         config: PolicyConfig,
@@ -76,7 +76,7 @@ fn a_link_is_what_it_leads_to() {
     assert_eq!(project.rules("app", "echo '{}' > conf/settings.json"), ["self-protection/client-settings"]);
     let read =
         project.decide("app", "Read", &json!({"file_path": project.folder.path().join("app/notes.txt")}));
-    assert!(read.verdict().stops());
+    assert!(read.verdict().refuses_or_asks());
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn an_exception_holds_only_where_all_that_is_meant_is_excepted() {
     let project = Project::new();
     let stops = |root: &str, cwd: &str, command: &str| {
         let input = json!({ "command": command });
-        project.decide_with(for_fixtures(), root, cwd, "Bash", &input).verdict().stops()
+        project.decide_with(for_fixtures(), root, cwd, "Bash", &input).verdict().refuses_or_asks()
     };
     for (root, cwd) in [("app", "app"), ("alias", "alias"), ("alias", "app")] {
         assert!(!stops(root, cwd, "cat tests/fixtures/id_rsa"), "{root} {cwd}");
@@ -144,7 +144,7 @@ fn an_exception_for_a_command_does_not_follow_a_link_that_was_put_there() {
         for (root, cwd) in [("app", "app"), ("alias", "alias")] {
             let input = json!({ "command": command });
             let plain = project.decide_with(PolicyConfig::default(), root, cwd, "Bash", &input);
-            assert!(plain.verdict().stops(), "{command} is stopped without an exception");
+            assert!(plain.verdict().refuses_or_asks(), "{command} is stopped without an exception");
             let decision = project.decide_with(excepted(command), root, cwd, "Bash", &input);
             let found: Vec<_> = decision.findings().map(|finding| finding.rule.as_str()).collect();
             let is_stopped = found.iter().any(|rule| rule.starts_with("destructive-files"));

@@ -6,7 +6,7 @@ use std::fs;
 
 use context_graph_policy::effects::FileKind;
 use context_graph_policy::rego::{
-    Input, PolicyFile, PolicySet, Surroundings, affected_directories, effects_view, read_folder,
+    Additions, Input, PolicyFile, PolicySet, affected_directories, effects_view, read_folder,
 };
 use context_graph_policy::{Context, Guards, ListedFileSystem, PolicyConfig};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn world() -> ListedFileSystem {
 fn enriched(event: &Value) -> Value {
     let fs = world();
     let ctx = Context { home: "/home/dev", project: "/proj", cwd: "/proj", fs: &fs };
-    Input::new(event.as_object().unwrap(), Surroundings::default(), &ctx).value().clone()
+    Input::new(event.as_object().unwrap(), Additions::default(), &ctx).value().clone()
 }
 
 #[test]

@@ -5,19 +5,19 @@
 use std::time::{Duration, Instant};
 
 use context_graph_policy::rego::{
-    Input, Limits, Outcome, PolicyFile, PolicySet, RegoError, RegoErrorKind, Surroundings,
+    Additions, Evaluation, Input, Limits, PolicyFile, PolicySet, RegoError, RegoErrorKind,
 };
 use context_graph_policy::{Context, ListedFileSystem, Verdict};
 use serde_json::json;
 
-fn run(files: &[(&str, &str)], limits: Limits) -> (Outcome, Duration) {
+fn run(files: &[(&str, &str)], limits: Limits) -> (Evaluation, Duration) {
     let file = |(path, text): &(&str, &str)| PolicyFile { path: (*path).into(), text: (*text).into() };
     let set = PolicySet::new(files.iter().map(file).collect(), Vec::new());
     let fs = ListedFileSystem::default();
     let ctx = Context { home: "/h", project: "/p", cwd: "/p", fs: &fs };
     let event =
         json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}});
-    let input = Input::new(event.as_object().unwrap(), Surroundings::default(), &ctx);
+    let input = Input::new(event.as_object().unwrap(), Additions::default(), &ctx);
     let started = Instant::now();
     let outcome = set.evaluate("PreToolUse", Some("Bash"), &input, limits);
     (outcome, started.elapsed())
@@ -26,7 +26,7 @@ fn run(files: &[(&str, &str)], limits: Limits) -> (Outcome, Duration) {
 const LONG: Limits = Limits { time: Duration::from_secs(20) };
 const GOOD: (&str, &str) = ("a/good.rego", "package good\ndeny contains \"no\"");
 
-fn one_error(outcome: &Outcome) -> &RegoError {
+fn one_error(outcome: &Evaluation) -> &RegoError {
     assert_eq!(outcome.errors.len(), 1, "{:?}", outcome.errors);
     &outcome.errors[0]
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use context_graph_policy::rego::{Input, Limits, Outcome, PolicyFile, PolicySet, Surroundings};
+use context_graph_policy::rego::{Additions, Evaluation, Input, Limits, PolicyFile, PolicySet};
 use context_graph_policy::{Context, ListedFileSystem, Verdict};
 use serde_json::json;
 
@@ -16,12 +16,12 @@ fn set(files: &[(&str, &str)]) -> PolicySet {
     PolicySet::new(files.iter().map(file).collect(), Vec::new())
 }
 
-fn ask(set: &PolicySet, command: &str) -> Outcome {
+fn ask(set: &PolicySet, command: &str) -> Evaluation {
     let fs = ListedFileSystem::default();
     let ctx = Context { home: "/home/dev", project: "/proj", cwd: "/proj", fs: &fs };
     let event =
         json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}});
-    let input = Input::new(event.as_object().unwrap(), Surroundings::default(), &ctx);
+    let input = Input::new(event.as_object().unwrap(), Additions::default(), &ctx);
     set.evaluate("PreToolUse", Some("Bash"), &input, LIMITS)
 }
 

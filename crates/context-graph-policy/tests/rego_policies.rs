@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use context_graph_events::Verb;
 use context_graph_policy::rego::{
-    Input, Limits, Outcome, PolicyFile, PolicySet, RegoErrorKind, Surroundings, read_folder,
+    Additions, Evaluation, Input, Limits, PolicyFile, PolicySet, RegoErrorKind, read_folder,
 };
 use context_graph_policy::{Context, ListedFileSystem, Severity, Verdict};
 use serde_json::{Value, json};
@@ -25,18 +25,18 @@ fn one(text: &str) -> PolicySet {
     PolicySet::new(vec![PolicyFile { path: "dir/one.rego".into(), text: text.into() }], Vec::new())
 }
 
-fn ask_with(set: &PolicySet, event: Value, surroundings: Surroundings) -> Outcome {
+fn ask_with(set: &PolicySet, event: Value, additions: Additions) -> Evaluation {
     let fs = ListedFileSystem::default();
     let ctx = Context { home: "/home/dev", project: "/proj", cwd: "/proj", fs: &fs };
     let event = event.as_object().unwrap();
-    let input = Input::new(event, surroundings, &ctx);
+    let input = Input::new(event, additions, &ctx);
     let name = event["hook_event_name"].as_str().unwrap();
     let tool = event.get("tool_name").and_then(Value::as_str);
     set.evaluate(name, tool, &input, LIMITS)
 }
 
-fn ask(set: &PolicySet, event: Value) -> Outcome {
-    ask_with(set, event, Surroundings::default())
+fn ask(set: &PolicySet, event: Value) -> Evaluation {
+    ask_with(set, event, Additions::default())
 }
 
 fn bash(command: &str) -> Value {
@@ -44,7 +44,7 @@ fn bash(command: &str) -> Value {
         "tool_input": {"command": command}})
 }
 
-fn rules(outcome: &Outcome) -> Vec<&str> {
+fn rules(outcome: &Evaluation) -> Vec<&str> {
     assert_eq!(outcome.errors, []);
     outcome.decision.findings().map(|finding| finding.rule.as_str()).collect()
 }
@@ -70,28 +70,28 @@ fn an_ordinary_command_is_let_be() {
 
 #[test]
 fn halt_uses_configuration_and_helpers() {
-    let surroundings = Surroundings {
+    let additions = Additions {
         builtin_config:
             json!({"protected_paths": {"paths": ["src/legacy/", "*.lock"], "message": "Leave it"}})
                 .as_object()
                 .cloned()
                 .unwrap(),
-        ..Surroundings::default()
+        ..Additions::default()
     };
     let write = |path: &str| {
         json!({"hook_event_name": "PreToolUse", "cwd": "/proj", "tool_name": "Write",
             "tool_input": {"file_path": path, "content": "x"}})
     };
     let set = published();
-    let outcome = ask_with(&set, write("src/other/../legacy/a.rs"), surroundings.clone());
+    let outcome = ask_with(&set, write("src/other/../legacy/a.rs"), additions.clone());
     assert_eq!(outcome.decision.verdict(), &Verdict::Halt);
     assert_eq!(outcome.decision.reason(), "Leave it (/proj/src/legacy/a.rs) [PROTECTED-FILES]");
-    assert_eq!(rules(&ask_with(&set, write("Cargo.lock"), surroundings.clone())), ["PROTECTED-FILES"]);
-    assert!(rules(&ask_with(&set, write("src/main.rs"), surroundings.clone())).is_empty());
+    assert_eq!(rules(&ask_with(&set, write("Cargo.lock"), additions.clone())), ["PROTECTED-FILES"]);
+    assert!(rules(&ask_with(&set, write("src/main.rs"), additions.clone())).is_empty());
     let multi = json!({"hook_event_name": "PreToolUse", "cwd": "/proj", "tool_name": "MultiEdit",
         "tool_input": {"edits": [{"file_path": "a.rs"}, {"file_path": "src/legacy/b.rs"}]}});
-    assert_eq!(rules(&ask_with(&set, multi, surroundings.clone())), ["PROTECTED-FILES"]);
-    let mut above = surroundings.clone();
+    assert_eq!(rules(&ask_with(&set, multi, additions.clone())), ["PROTECTED-FILES"]);
+    let mut above = additions.clone();
     above.builtin_config =
         json!({"protected_paths": {"paths": ["/home/dev/keep/"]}}).as_object().cloned().unwrap();
     above.affected_directories = vec!["/home/dev/".into()];
@@ -170,7 +170,7 @@ fn a_stop_is_blocked_by_what_signals_say() {
     let stop = |active: bool, tests: Value| {
         let signals = json!({"git_branch": "main", "unit_tests": tests}).as_object().cloned().unwrap();
         let event = json!({"hook_event_name": "Stop", "stop_hook_active": active});
-        ask_with(&set, event, Surroundings { signals, ..Surroundings::default() })
+        ask_with(&set, event, Additions { signals, ..Additions::default() })
     };
     let failed = json!({"success": false, "exit_code": 1, "output": "2 failed", "error": ""});
     let outcome = stop(false, failed.clone());
@@ -188,12 +188,12 @@ fn a_star_is_every_tool_and_the_session_is_seen() {
     }
     let call =
         json!({"hook_event_name": "PreToolUse", "tool_name": "mcp__fs__rm", "tool_input": {"path": "/x"}});
-    let surroundings = Surroundings {
+    let additions = Additions {
         session: json!({"looping": true}),
         effects: json!({"paths": [{"access": "delete", "path": "/x"}]}),
-        ..Surroundings::default()
+        ..Additions::default()
     };
-    assert_eq!(rules(&ask_with(&set, call, surroundings)), ["LOOP-001", "MCP-001"]);
+    assert_eq!(rules(&ask_with(&set, call, additions)), ["LOOP-001", "MCP-001"]);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn a_policy_without_a_route_is_run_for_every_event() {
     let set = one("package mine.rules\nhalt if input.session.looping\nallow_override contains \"fine\"");
     let outcome = ask(&set, json!({"hook_event_name": "Notification"}));
     assert_eq!(outcome.decision.verdict(), &Verdict::Allow);
-    let looping = Surroundings { session: json!({"looping": true}), ..Surroundings::default() };
+    let looping = Additions { session: json!({"looping": true}), ..Additions::default() };
     let outcome = ask_with(&set, bash("ls"), looping);
     assert_eq!(outcome.decision.verdict(), &Verdict::Halt);
     let verbs: Vec<Verb> = outcome.decision.findings().map(|finding| finding.verb).collect();

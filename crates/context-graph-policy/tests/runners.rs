@@ -151,7 +151,8 @@ fn what_a_runner_finds_in_a_file_is_seen_when_it_is_called() {
         .iter()
         .filter(|command| **command != "trap \"$(cat evil.sh)\" EXIT")
         .filter(|command| {
-            !decide(&grave, command).verdict().stops() || decide(&none, command).verdict().stops()
+            !decide(&grave, command).verdict().refuses_or_asks()
+                || decide(&none, command).verdict().refuses_or_asks()
         })
         .map(|command| {
             format!(
@@ -162,7 +163,7 @@ fn what_a_runner_finds_in_a_file_is_seen_when_it_is_called() {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(decide(&grave, "trap \"$(cat evil.sh)\" EXIT").verdict().stops());
+    assert!(decide(&grave, "trap \"$(cat evil.sh)\" EXIT").verdict().refuses_or_asks());
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn ordinary_tasks_pass() {
     {
         let decision = decide(&ordinary, command);
         // Some of them are asked about for another reason, with or without files.
-        if decision.verdict().stops() && !decide(&files(&[]), command).verdict().stops() {
+        if decision.verdict().refuses_or_asks() && !decide(&files(&[]), command).verdict().refuses_or_asks() {
             alarms.push(format!("{command}: {}", decision.reason()));
         }
     }
@@ -231,7 +232,7 @@ fn a_copy_of_a_copy_of_our_program_is_known() {
     ] {
         let decision = decide(&fs, command);
         let spoke = decision.findings().any(|finding| finding.rule == "self-protection/verb");
-        assert!(decision.verdict().stops() && spoke, "{command}: {}", decision.reason());
+        assert!(decision.verdict().refuses_or_asks() && spoke, "{command}: {}", decision.reason());
     }
     for command in [
         "cp cgx b && ./b audit log",
@@ -241,6 +242,10 @@ fn a_copy_of_a_copy_of_our_program_is_known() {
         "python3 -c \"import subprocess; subprocess.run(['/opt/cg/context-graph','audit','stats'])\"",
         "python3 -c \"print('context-graph uninstall removes the hooks')\"",
     ] {
-        assert!(!decide(&fs, command).verdict().stops(), "{command}: {}", decide(&fs, command).reason());
+        assert!(
+            !decide(&fs, command).verdict().refuses_or_asks(),
+            "{command}: {}",
+            decide(&fs, command).reason()
+        );
     }
 }

@@ -5,9 +5,9 @@ use context_graph_events::EventName;
 
 use super::PolicyConfig;
 use super::matcher::wrong_with_matcher;
+use crate::did_you_mean::meant;
 use crate::effects::glob::MAX_PATTERN;
 use crate::programs::known;
-use crate::words::meant;
 
 /// Longest time a gate may take, in seconds.
 pub(super) const MAX_GATE_SECONDS: u32 = 3600;

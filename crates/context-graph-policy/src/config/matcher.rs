@@ -4,9 +4,9 @@ use context_graph_events::EventName;
 
 use super::action::alternatives;
 use super::{Action, ConfigError};
+use crate::did_you_mean::meant;
 use crate::effects::glob::MAX_PATTERN;
 use crate::rego::lint::{TOOLS, WITH_TOOL};
-use crate::words::meant;
 
 /// What is wrong with the matcher of an action on this event, if anything.
 pub(super) fn wrong_with_matcher(action: &Action, event: EventName) -> Option<ConfigError> {

@@ -1,6 +1,6 @@
 //! Turns the TOML parser's messages about wrong values into words for people who write settings.
 
-use crate::words::meant;
+use crate::did_you_mean::meant;
 
 /// The message in plain words: what is wrong, and what is allowed.
 pub(super) fn in_words(said: &str) -> String {

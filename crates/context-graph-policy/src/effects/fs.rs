@@ -1,5 +1,4 @@
-//! What the guards ask of the file system: links, the names in a folder, and the content of patches and
-//! archives.
+//! What the guards ask of the file system: links, the names in a folder, and the content of a few kinds of files.
 
 use std::cell::RefCell;
 use std::io::Read;
@@ -27,8 +26,9 @@ pub struct NamedPlaces {
     pub own: Option<String>,
 }
 
-/// A file system as the guards see it. They read names and links; contents only of files that say which other
-/// files change.
+/// A file system as the guards see it. They read names and links. They read contents only where these show what
+/// a call would do: patches, archives and lists of files, scripts and what a command feeds to a program, git's settings,
+/// index and ignore lists, files that may be ours, and programs that may be copies of ours.
 pub trait FileSystem {
     /// What is at this path, if anything.
     fn kind(&self, path: &str) -> Option<FileKind>;
@@ -87,13 +87,13 @@ impl RealFileSystem {
         Self::default()
     }
 
-    /// The same, with folders that variables name.
+    /// This file system, with folders that variables name.
     #[must_use]
     pub fn with_named_places(self, named: NamedPlaces) -> Self {
         Self { named: (named != NamedPlaces::default()).then_some(named), ..self }
     }
 
-    /// The same, with a way to ask for the folders that programs are looked for in. Few calls need them.
+    /// This file system, with a way to ask for the folders that programs are looked for in. Few calls need them.
     #[must_use]
     pub fn with_search_path(self, searched: fn() -> Vec<PathBuf>) -> Self {
         Self { searched: Some(searched), ..self }

@@ -4,16 +4,16 @@
 //! covers them all. What cannot be seen is an [`Unknown`], a value of its own, and the guards decide what it
 //! means. The work is bounded: input that is too long, deep or endless becomes an unknown, never a hang.
 
+pub(crate) mod agent_settings;
 pub mod fs;
 pub mod glob;
 mod inline;
 mod mcp;
 mod members;
-pub(crate) mod own;
 pub mod path;
 mod powershell;
 mod programs;
-mod scripts;
+mod script_files;
 mod shell;
 pub mod text;
 mod tools;
@@ -22,8 +22,8 @@ pub use fs::{FileKind, FileSystem, ListedFileSystem, NamedPlaces, RealFileSystem
 pub(crate) use inline::{PARENT, TERMINAL_INPUT};
 pub use path::Target;
 pub(crate) use programs::{NARROWED, git_settings};
-pub use scripts::Script;
-pub(crate) use scripts::of_script;
+pub use script_files::Script;
+pub(crate) use script_files::of_script;
 pub use text::{Origin, Piece, Text};
 pub use tools::InputError;
 pub(crate) use tools::of_tool_call;
@@ -65,7 +65,7 @@ pub struct PathEffect {
 
 /// What is sent over the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Cargo {
+pub enum SentKind {
     /// Nothing but the request.
     Nothing,
     /// Data made here, not taken from a file.
@@ -82,11 +82,11 @@ pub enum Cargo {
 
 /// Something is sent to a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Send {
+pub struct Sending {
     /// The host or address, as far as it is known.
     pub host: Text,
     /// What is sent.
-    pub cargo: Cargo,
+    pub kind: SentKind,
     /// Which program or tool does it.
     pub by: String,
 }
@@ -148,8 +148,8 @@ pub enum Unknown {
     ComputedPath(Text),
     /// Something unknown is removed.
     DeleteTarget(Text),
-    /// A tool in a language we do not read does something that may be dangerous.
-    Foreign(String),
+    /// Something that we cannot read does what may be dangerous: code in another language, an unknown tool.
+    Opaque(String),
 }
 
 /// A credential is shown.
@@ -169,7 +169,7 @@ pub struct Effects {
     /// Paths and what happens to them.
     pub paths: Vec<PathEffect>,
     /// What is sent to which hosts.
-    pub sends: Vec<Send>,
+    pub sends: Vec<Sending>,
     /// Programs that run.
     pub runs: Vec<Run>,
     /// Privileges that are taken.

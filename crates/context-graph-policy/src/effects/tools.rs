@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::mcp::call as mcp;
 use super::path::Places;
 use super::shell::Shell;
-use super::{Access, Cargo, Effects, Origin, Piece, Text, Unknown};
-use crate::programs::Known;
+use super::{Access, Effects, Origin, Piece, SentKind, Text, Unknown};
+use crate::programs::KnownPrograms;
 
 /// A tool's input lacks a required field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +25,7 @@ pub(crate) fn of_tool_call<'a>(
     cwd: &str,
     project: &'a str,
     places: Places<'a>,
-    known: Known<'a>,
+    known: KnownPrograms<'a>,
 ) -> Result<Effects, InputError> {
     let mut shell = Shell::new(places, project, cwd, known);
     let text = |field: &'static str| {
@@ -34,17 +34,7 @@ pub(crate) fn of_tool_call<'a>(
     if let Some(field) = needed(tool)
         && input.get(field).is_none()
     {
-        // The client rejects such a call before it calls a hook. A newer client may have renamed the field, so
-        // the tool is treated as an unknown one.
-        let mut lines = input.as_object().into_iter().flatten().filter(|(key, _)| *key != "description");
-        if runs_commands(tool) && lines.clone().any(|(_, value)| value.is_string()) {
-            for line in lines.by_ref().filter_map(|(_, value)| value.as_str()).take(8) {
-                shell.quietly(|shell| shell.script(line));
-            }
-        } else if runs_commands(tool) || !input.is_object() {
-            shell.unknown(Unknown::Foreign(format!("a call of {tool} without its `{field}`")));
-        }
-        mcp(&mut shell, tool, tool, input);
+        without_field(&mut shell, tool, field, input);
         return Ok(shell.out);
     }
     match tool {
@@ -68,16 +58,19 @@ pub(crate) fn of_tool_call<'a>(
         "Grep" => grep(&mut shell, input),
         "WebFetch" => {
             let url = text("url")?;
-            let cargo =
-                if context_graph_secrets::holds_secret(url) { Cargo::Credential } else { Cargo::Nothing };
-            shell.send(host_of(url), cargo, tool);
+            let kind = if context_graph_secrets::holds_secret(url) {
+                SentKind::Credential
+            } else {
+                SentKind::Nothing
+            };
+            shell.send(host_of(url), kind, tool);
             if let Some(path) = url.strip_prefix("file://") {
                 shell.touch(Access::Read, &literal(path), tool);
             }
         }
         "WebSearch" => {
             if input.get("query").and_then(Value::as_str).is_some_and(context_graph_secrets::holds_secret) {
-                shell.send(Text::lit("a search engine"), Cargo::Credential, tool);
+                shell.send(Text::lit("a search engine"), SentKind::Credential, tool);
             }
         }
         // The client's own tool for changing its settings.
@@ -99,6 +92,20 @@ pub(crate) fn of_tool_call<'a>(
         },
     }
     Ok(shell.out)
+}
+
+/// A call without a field that its tool needs. The client rejects it before it calls a hook. A newer client may have
+/// renamed the field, so the tool is treated as an unknown one.
+fn without_field(shell: &mut Shell<'_>, tool: &str, field: &str, input: &Value) {
+    let mut lines = input.as_object().into_iter().flatten().filter(|(key, _)| *key != "description");
+    if runs_commands(tool) && lines.clone().any(|(_, value)| value.is_string()) {
+        for line in lines.by_ref().filter_map(|(_, value)| value.as_str()).take(8) {
+            shell.quietly(|shell| shell.script(line));
+        }
+    } else if runs_commands(tool) || !input.is_object() {
+        shell.unknown(Unknown::Opaque(format!("a call of {tool} without its `{field}`")));
+    }
+    mcp(shell, tool, tool, input);
 }
 
 /// The fields in which agents name the folder that a command runs in.

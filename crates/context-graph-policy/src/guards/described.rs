@@ -1,7 +1,7 @@
 //! What the tables say must be asked about, and one rule for programs without a description.
 
 use context_graph_events::quoted;
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 
 use super::destructive_data::{
     CLOUD, CONTAINER, DATABASE, is_composed_for_tests, is_for_tests, is_one_pod, is_passing_scan,

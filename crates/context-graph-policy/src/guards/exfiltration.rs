@@ -4,7 +4,7 @@ use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule, exposure};
 use crate::decision::Severity;
-use crate::effects::{Cargo, Text};
+use crate::effects::{SentKind, Text};
 
 static UPLOAD: Rule = Rule::ask("exfiltration/upload", Severity::High);
 static CREDENTIAL: Rule = Rule::deny("exfiltration/credential", Severity::Critical);
@@ -24,16 +24,16 @@ fn check(case: &Case<'_>, found: &mut Found) {
             continue;
         }
         let host = send.host.to_string();
-        match send.cargo {
-            Cargo::Nothing | Cargo::Data => {}
-            Cargo::File => found.add(&UPLOAD, quoted!("`{}` would send a file to `{}`.", send.by, host)),
-            Cargo::Archive => {
+        match send.kind {
+            SentKind::Nothing | SentKind::Data => {}
+            SentKind::File => found.add(&UPLOAD, quoted!("`{}` would send a file to `{}`.", send.by, host)),
+            SentKind::Archive => {
                 found.add(&UPLOAD, quoted!("`{}` would send an archive to `{}`.", send.by, host));
             }
-            Cargo::Credential => {
+            SentKind::Credential => {
                 found.add(&CREDENTIAL, quoted!("`{}` would send a credential to `{}`.", send.by, host));
             }
-            Cargo::Shell => found.add(
+            SentKind::Shell => found.add(
                 &SHELL,
                 quoted!("`{}` would open a connection for a shell or raw data to `{}`.", send.by, host),
             ),

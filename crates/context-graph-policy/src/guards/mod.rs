@@ -1,4 +1,7 @@
-//! The built-in rules. One file per guard. Each guard checks [`Effects`] and has its own tests.
+//! The built-in rules. Each guard of [`GUARDS`] has a file or folder with a `GUARD`, checks [`Effects`] and has its own
+//! tests (`described` is the guard for what the tables of programs say). The other files are helpers: `places` for all;
+//! `listed`, `reach`, `untracked`, `own_verbs`, `switched_off` and `voice` for `self_protection`; `exposure` for
+//! `exfiltration`; `sizes` for `destructive_system`; `same` for exceptions.
 //!
 //! A guard reports what it finds. This module decides whether that stops the call: it drops switched-off rules
 //! and exceptions but records why. Verdicts are chosen so that ordinary work passes: `deny` for what ordinary
@@ -35,7 +38,7 @@ use crate::config::{GuardVerdict, PolicyConfig};
 use crate::decision::{Decision, Severity, Verdict};
 use crate::effects::path::{Roots, follow};
 use crate::effects::{Effects, Origin, Piece, Run, runs_commands};
-use crate::programs::{Invocation, Known};
+use crate::programs::{Invocation, KnownPrograms};
 use crate::{Context, config};
 
 /// A guard and its rules.
@@ -106,7 +109,7 @@ pub(crate) struct Case<'a> {
     pub(crate) input: &'a Value,
     pub(crate) command: &'a str,
     /// The tables of known programs.
-    pub(crate) known: Known<'a>,
+    pub(crate) known: KnownPrograms<'a>,
     /// The programs that do something, with their parsed arguments.
     pub(crate) calls: Vec<Invocation<'a>>,
 }
@@ -121,9 +124,10 @@ impl<'a> Case<'a> {
 
 /// What the guards found.
 #[derive(Default)]
-pub(crate) struct Found(Vec<Discovery>);
+pub(crate) struct Found(Vec<RawFinding>);
 
-struct Discovery {
+/// What one rule found, before the configuration is applied to it.
+struct RawFinding {
     rule: &'static Rule,
     reason: String,
     path: Option<String>,
@@ -132,12 +136,12 @@ struct Discovery {
 impl Found {
     /// Adds a finding about the whole call.
     fn add(&mut self, rule: &'static Rule, reason: impl Into<String>) {
-        self.0.push(Discovery { rule, reason: reason.into(), path: None });
+        self.0.push(RawFinding { rule, reason: reason.into(), path: None });
     }
 
     /// Adds a finding about a path.
     fn add_at(&mut self, rule: &'static Rule, path: impl Into<String>, reason: impl Into<String>) {
-        self.0.push(Discovery { rule, reason: reason.into(), path: Some(path.into()) });
+        self.0.push(RawFinding { rule, reason: reason.into(), path: Some(path.into()) });
     }
 }
 
@@ -151,19 +155,19 @@ pub(crate) fn check(
 ) -> Decision {
     let command = input.get("command").and_then(Value::as_str).filter(|_| runs_commands(tool));
     let command = command.unwrap_or("").trim();
-    let known = Known::with(&config.programs);
+    let known = KnownPrograms::with(&config.programs);
     let calls = effects.runs.iter().map(|run| known.read(run)).filter(|call| !call.only_informs()).collect();
     let case = Case { effects, ctx, config, tool, input, command, known, calls };
     let mut found = Found::default();
     for guard in GUARDS {
         (guard.check)(&case, &mut found);
     }
-    found.0.into_iter().map(|discovery| configured(&case, discovery)).fold(Decision::none(), Decision::join)
+    found.0.into_iter().map(|finding| configured(&case, finding)).fold(Decision::none(), Decision::join)
 }
 
 /// Applies the configuration to a finding: switched off, excepted, or a decision.
-fn configured(case: &Case<'_>, discovery: Discovery) -> Decision {
-    let Discovery { rule, reason, path } = discovery;
+fn configured(case: &Case<'_>, finding: RawFinding) -> Decision {
+    let RawFinding { rule, reason, path } = finding;
     if !case.config.is_enabled(rule.id) {
         return Decision::none().with_note(format!("`{}` is switched off", rule.id));
     }
@@ -187,7 +191,7 @@ fn applies(exception: &config::Exception, case: &Case<'_>, rule: &Rule, path: Op
         (None, _) => true,
     };
     let with = |command: &String| command.trim() == case.command || same::does_the_same(case, command.trim());
-    // Whoever allowed a command allowed it for the places that it names, not for where a link leads by now.
+    // An exception for a command covers the places that it names, not where a link leads in the meantime.
     let here = || exception.path.is_some() || path.is_none_or(|path| !leads_elsewhere(path, case));
     names && at && exception.command.as_ref().is_none_or(|command| with(command) && here())
 }

@@ -140,7 +140,8 @@ const CALLED: &[&str] = &[
     "context-graph",
 ];
 
-const SYSTEM_FOLDERS: &[&str] = &[
+/// Files that only an administrator should change. `lists::SYSTEM_FOLDERS` are the folders that nobody should remove.
+const SYSTEM_FILES: &[&str] = &[
     "/etc/**",
     "/usr/**",
     "/bin/**",
@@ -211,7 +212,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 shown(),
                 quoted!("`{}` would change what runs at every start (`{}`).", effect.by, shown()),
             );
-        } else if any(SYSTEM_FOLDERS) && !is_own(case, known_part(target)) || unpacks_at_root(effect) {
+        } else if any(SYSTEM_FILES) && !is_own(case, known_part(target)) || unpacks_at_root(effect) {
             found.add_at(
                 &SYSTEM,
                 shown(),
@@ -257,7 +258,7 @@ fn stands_before(case: &Case<'_>, effect: &PathEffect) -> bool {
                 "/.local/bin" | "/bin" | "/.bin" | "/.cargo/bin" | "/go/bin" | "/.bun/bin" | "/.deno/bin"
             )
         }) || case.ctx.fs.is_searched(folder)
-            && !SYSTEM_FOLDERS.iter().any(|pattern| hits(&effect.target, pattern, case.ctx)))
+            && !SYSTEM_FILES.iter().any(|pattern| hits(&effect.target, pattern, case.ctx)))
 }
 
 /// Whether an effect on a folder also affects its content, or gives another path to it.

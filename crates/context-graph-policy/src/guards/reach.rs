@@ -3,7 +3,7 @@
 use super::places::is_within;
 use super::{Case, listed, untracked};
 use crate::effects::path::arrived;
-use crate::effects::{Access, FileKind, FileSystem, Run, Text, own};
+use crate::effects::{Access, FileKind, FileSystem, Run, Text, agent_settings};
 
 /// How many names of one of our folders are checked.
 const MAX_NAMES: usize = 64;
@@ -69,7 +69,7 @@ pub(super) fn ours(case: &Case<'_>) -> Vec<Ours> {
             }
         }
     }
-    for file in own::settings() {
+    for file in agent_settings::settings() {
         add(format!("{project}/{file}"));
         add(format!("{home}/{file}"));
     }

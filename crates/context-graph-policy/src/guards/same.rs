@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Case;
 use crate::effects::{Effects, PathEffect, Run, Text};
-use crate::programs::Known;
+use crate::programs::KnownPrograms;
 
 /// Options that change what a program prints and nothing else.
 const ONLY_PRINT: [&str; 3] = ["--quiet", "--verbose", "--progress"];
@@ -21,7 +21,7 @@ pub(super) fn does_the_same(case: &Case<'_>, command: &str) -> bool {
     other.is_ok_and(|other| is_same(case.effects, &other, case.known))
 }
 
-fn is_same(one: &Effects, other: &Effects, known: Known<'_>) -> bool {
+fn is_same(one: &Effects, other: &Effects, known: KnownPrograms<'_>) -> bool {
     let seen = |effects: &Effects| {
         effects.unknowns.is_empty()
             && effects.paths.iter().all(|effect| !effect.target.path.has_hole())
@@ -63,7 +63,7 @@ fn is_same_path(one: &PathEffect, other: &PathEffect) -> bool {
 type Read = (Vec<(String, Vec<String>)>, Vec<String>, Option<usize>);
 
 /// What a program is given: equal for every spelling and order of options, and every way to write a path.
-fn read(run: &Run, effects: &Effects, known: Known<'_>) -> Option<Read> {
+fn read(run: &Run, effects: &Effects, known: KnownPrograms<'_>) -> Option<Read> {
     let call = known.read(run);
     // What is not described, or runs another command, is compared word by word.
     if call.rows.is_empty() || call.rest.is_some() || call.given.iter().any(|given| given.option.is_none()) {

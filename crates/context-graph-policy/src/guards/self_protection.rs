@@ -6,7 +6,7 @@ use context_graph_events::quoted;
 use super::places::{has_extension, hits, holds, is_passing, is_within};
 use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off, voice};
 use crate::decision::Severity;
-use crate::effects::{Access, NamedPlaces, PathEffect, Target, Text, own};
+use crate::effects::{Access, NamedPlaces, PathEffect, Target, Text, agent_settings};
 use crate::programs::{Given, Invocation, Role, lists};
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
@@ -79,73 +79,7 @@ const SETTINGS_FILES: &[&str] = &[
 
 fn check(case: &Case<'_>, found: &mut Found) {
     for effect in &case.effects.paths {
-        let target = &effect.target;
-        match effect.access {
-            Access::Write | Access::Delete | Access::Permissions => {}
-            Access::Mention if !reads_only(&effect.by) => {}
-            // A link lets the file be changed under another name.
-            Access::Read if matches!(effect.by.as_str(), "ln" | "link") => {}
-            _ => continue,
-        }
-        let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
-        let shown = target.path.to_string();
-        if let Some((rule, what)) = case.ctx.fs.named_places().and_then(|named| in_named(named, effect)) {
-            let by = quoted!("`{}` would change", effect.by);
-            found.add_at(rule, shown.as_str(), format!("{by} {what} ({}).", quoted!("`{}`", shown)));
-            continue;
-        }
-        let goes_along = matches!(effect.access, Access::Delete | Access::Permissions);
-        if any(TRUST_FILES) || shown.contains("/context-graph/trust/") {
-            found.add_at(
-                &TRUST,
-                shown.as_str(),
-                quoted!("`{}` would change what the user has trusted (`{}`).", effect.by, shown),
-            );
-        } else if any(PRIVATE_FILES) || goes_along && any(OWN_FOLDER) {
-            found.add_at(
-                &STATE,
-                shown.as_str(),
-                quoted!("`{}` would change what the guard keeps for itself alone (`{}`).", effect.by, shown),
-            );
-        } else if any(POLICY_FILES) {
-            found.add_at(
-                &POLICY,
-                shown.as_str(),
-                quoted!("`{}` would change the guard's own configuration (`{}`).", effect.by, shown),
-            );
-        } else if any(STATE_FILES) || is_heads_file(case, target) {
-            found.add_at(
-                &STATE,
-                shown.as_str(),
-                quoted!("`{}` would change the guard's own records (`{}`).", effect.by, shown),
-            );
-        } else if any(TRANSCRIPTS) {
-            found.add_at(
-                &TRANSCRIPT,
-                shown.as_str(),
-                quoted!("`{}` would change what was said in a session (`{}`).", effect.by, shown),
-            );
-        } else if (any(SETTINGS_FILES)
-            || (any(lists::AGENT_SETTINGS) || any(lists::AGENT_CODE)) && are_agents_used(case))
-            && !is_another(case, target)
-            || shuts_out(case, effect)
-            || target.places().any(|place| is_installed(case, place))
-            || takes_program(case, effect)
-            || effect.access == Access::Read
-                && effect.recursive
-                && target.places().any(|place| place.ends_with("/.claude"))
-            || ((effect.access == Access::Delete
-                || effect.recursive
-                || effect.by == "cp" && target.literal().is_some_and(|place| replaces_folder(case, place))
-                || effect.access != Access::Read && matches!(effect.by.as_str(), "ln" | "link"))
-                && holds_settings(case, target))
-        {
-            found.add_at(
-                &SETTINGS,
-                shown.as_str(),
-                quoted!("`{}` would change the settings that call the guard (`{}`).", effect.by, shown),
-            );
-        }
+        by_path(case, effect, found);
     }
     for effect in case.effects.paths.iter().filter(|effect| encloses_home(case, effect)) {
         let shown = effect.target.path.to_string();
@@ -157,6 +91,77 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
     for call in &case.calls {
         by_program(case, call, found);
+    }
+}
+
+/// An effect on a file of ours, or on one that calls us.
+fn by_path(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+    let target = &effect.target;
+    match effect.access {
+        Access::Write | Access::Delete | Access::Permissions => {}
+        Access::Mention if !reads_only(&effect.by) => {}
+        // A link lets the file be changed under another name.
+        Access::Read if matches!(effect.by.as_str(), "ln" | "link") => {}
+        _ => return,
+    }
+    let any = |patterns: &[&str]| patterns.iter().any(|pattern| hits(target, pattern, case.ctx));
+    let shown = target.path.to_string();
+    if let Some((rule, what)) = case.ctx.fs.named_places().and_then(|named| in_named(named, effect)) {
+        let by = quoted!("`{}` would change", effect.by);
+        found.add_at(rule, shown.as_str(), format!("{by} {what} ({}).", quoted!("`{}`", shown)));
+        return;
+    }
+    let goes_along = matches!(effect.access, Access::Delete | Access::Permissions);
+    if any(TRUST_FILES) || shown.contains("/context-graph/trust/") {
+        found.add_at(
+            &TRUST,
+            shown.as_str(),
+            quoted!("`{}` would change what the user has trusted (`{}`).", effect.by, shown),
+        );
+    } else if any(PRIVATE_FILES) || goes_along && any(OWN_FOLDER) {
+        found.add_at(
+            &STATE,
+            shown.as_str(),
+            quoted!("`{}` would change what the guard keeps for itself alone (`{}`).", effect.by, shown),
+        );
+    } else if any(POLICY_FILES) {
+        found.add_at(
+            &POLICY,
+            shown.as_str(),
+            quoted!("`{}` would change the guard's own configuration (`{}`).", effect.by, shown),
+        );
+    } else if any(STATE_FILES) || is_heads_file(case, target) {
+        found.add_at(
+            &STATE,
+            shown.as_str(),
+            quoted!("`{}` would change the guard's own records (`{}`).", effect.by, shown),
+        );
+    } else if any(TRANSCRIPTS) {
+        found.add_at(
+            &TRANSCRIPT,
+            shown.as_str(),
+            quoted!("`{}` would change what was said in a session (`{}`).", effect.by, shown),
+        );
+    } else if (any(SETTINGS_FILES)
+        || (any(lists::AGENT_SETTINGS) || any(lists::AGENT_CODE)) && are_agents_used(case))
+        && !is_another(case, target)
+        || shuts_out(case, effect)
+        || target.places().any(|place| is_installed(case, place))
+        || takes_program(case, effect)
+        || effect.access == Access::Read
+            && effect.recursive
+            && target.places().any(|place| place.ends_with("/.claude"))
+        || ((effect.access == Access::Delete
+            || effect.recursive
+            || effect.by == "cp" && target.literal().is_some_and(|place| replaces_folder(case, place))
+            || effect.access != Access::Read && matches!(effect.by.as_str(), "ln" | "link"))
+            && holds_settings(case, target))
+    {
+        found.add_at(
+            &SETTINGS,
+            shown.as_str(),
+            quoted!("`{}` would change the settings that call the guard (`{}`).", effect.by, shown),
+        );
     }
 }
 
@@ -211,7 +216,7 @@ fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
         found.add(&VOICE, format!("{}: {how}.", quoted!("`{}` would speak in the user's name", run.name)));
     }
     if let Some(ours) = reach::reached(case, run) {
-        let is_settings = ours.path.contains("/.claude/") || own::is_settings(&ours.path);
+        let is_settings = ours.path.contains("/.claude/") || agent_settings::is_settings(&ours.path);
         let rule = if is_settings { &SETTINGS } else { &STATE };
         found.add_at(
             rule,
@@ -241,7 +246,7 @@ fn named_unread(case: &Case<'_>, call: &Invocation<'_>) -> Option<String> {
         })
     };
     let mut parts = call.run.args.iter().filter(inner).flat_map(|arg| arg.known().split(ends));
-    let part = parts.find(|part| own::is_settings(part))?;
+    let part = parts.find(|part| agent_settings::is_settings(part))?;
     // Code is scanned separately.
     let is_code = |given: &Given<'_>| given.option.is_some_and(|option| option.takes.contains(&Role::Code));
     let is_read = lists::MENTIONS.contains(&call.run.name.as_str()) || call.given.iter().any(is_code);
@@ -367,15 +372,16 @@ fn holds_settings(case: &Case<'_>, target: &Target) -> bool {
 /// Whether another agent has settings here. Without any, no hook of ours can be in them.
 fn are_agents_used(case: &Case<'_>) -> bool {
     let roots = [case.ctx.project, case.ctx.home].map(|root| root.trim_end_matches('/'));
-    own::of_other_agents()
+    agent_settings::of_other_agents()
         .any(|name| roots.iter().any(|root| case.ctx.fs.kind(&format!("{root}/{name}")).is_some()))
 }
 
-/// The same for the other agents. Their folders hold more than settings, so only files that exist count.
+/// Whether a folder contains settings of other agents. Their folders hold more than settings, so only files that exist
+/// count.
 fn holds_other_settings(case: &Case<'_>, target: &Target, root: &str) -> bool {
     let is_around = |place: &str| is_within(place, root) || is_within(root, place);
     target.places().any(is_around)
-        && own::of_other_agents()
+        && agent_settings::of_other_agents()
             .map(|name| format!("{root}/{name}"))
             .any(|file| holds(target, &file) && case.ctx.fs.kind(&file).is_some())
 }

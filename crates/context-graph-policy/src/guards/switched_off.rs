@@ -9,32 +9,8 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
     if moves_settings(run) {
         return true;
     }
-    let has = |text: &str| run.args.iter().any(|arg| arg.to_string().contains(text));
     match run.name.as_str() {
-        "claude" | "claude-code" => {
-            let changes = run.arg(0) == "config" && !matches!(run.arg(1), "get" | "list" | "ls" | "");
-            let without_us = matches!(run.arg(0), "plugin" | "mcp" | "plugins") && has("context-graph");
-            let other = run.assigns.iter().any(|(name, _)| {
-                matches!(
-                    name.as_str(),
-                    "CLAUDE_CONFIG_DIR" | "HOME" | "XDG_CONFIG_HOME" | "CLAUDE_CODE_SIMPLE"
-                ) || name.contains("HOOKS")
-            });
-            // In another folder this project's hooks are not called.
-            let elsewhere = (run.has("-p") || run.has("--print"))
-                && run.cwd.literal().is_some_and(|folder| !is_within(folder, case.ctx.project));
-            changes
-                || without_us
-                || other
-                || elsewhere
-                || has("disableAllHooks")
-                || has("\"hooks\"")
-                || has("dangerously-skip-permissions")
-                || has("bypassPermissions")
-                || brings_settings(run)
-                || has("--setting-sources")
-                || run.has("--bare")
-        }
+        "claude" | "claude-code" => starts_unguarded(case, run),
         // Files in a repository may have come with it, so the user's own folder would no longer count as the
         // user's.
         "git" => {
@@ -49,49 +25,71 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
             places
                 .any(|place| place.strip_suffix("/.git").is_some_and(|place| is_within(case.ctx.home, place)))
         }
-        "pkill" | "killall" => has("context-graph") || run.has("claude"),
+        "pkill" | "killall" => mentions(run, "context-graph") || run.has("claude"),
         "kill" => run.args.iter().any(Text::has_hole) && case.runs().any(|run| looks_up_guard(case, run)),
         "cargo" | "brew" | "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "pipx" | "uv" | "apt"
         | "apt-get" | "dpkg" | "dnf" | "rpm" | "pacman" | "mise" | "asdf" | "nix-env" | "nix" | "port"
-        | "volta" => {
-            let removes = [
-                "uninstall",
-                "remove",
-                "rm",
-                "un",
-                "r",
-                "unlink",
-                "purge",
-                "-r",
-                "-R",
-                "-e",
-                "-P",
-                "--remove",
-            ];
-            let is_old = |arg: &Text| {
-                let version = arg.known().strip_prefix("@anthropic-ai/claude-code@");
-                version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
-            };
-            // Another program of our name may come first on the search path.
-            let is_ours = |arg: &Text| {
-                let name = arg.known().split(['@', '=']).next().unwrap_or_default();
-                name == "context-graph"
-            };
-            let installs = ["install", "i", "add", "global"];
-            has("context-graph") && run.args.iter().any(|arg| removes.contains(&arg.known()))
-                || run.name != "cargo"
-                    && run.args.iter().any(is_ours)
-                    && run.args.iter().any(|arg| installs.contains(&arg.known()))
-                || run.args.iter().any(is_old)
-        }
+        | "volta" => replaces_program(run),
         name => UNASKED.iter().any(|(client, options)| {
             *client == name && run.args.iter().any(|arg| options.contains(&arg.known()))
         }),
     }
 }
 
+/// Whether an argument contains this text.
+fn mentions(run: &Run, text: &str) -> bool {
+    run.args.iter().any(|arg| arg.to_string().contains(text))
+}
+
+/// Whether Claude Code is started or configured so that it does not call the guard.
+fn starts_unguarded(case: &Case<'_>, run: &Run) -> bool {
+    let has = |text: &str| mentions(run, text);
+    let changes = run.arg(0) == "config" && !matches!(run.arg(1), "get" | "list" | "ls" | "");
+    let without_us = matches!(run.arg(0), "plugin" | "mcp" | "plugins") && has("context-graph");
+    let other = run.assigns.iter().any(|(name, _)| {
+        matches!(name.as_str(), "CLAUDE_CONFIG_DIR" | "HOME" | "XDG_CONFIG_HOME" | "CLAUDE_CODE_SIMPLE")
+            || name.contains("HOOKS")
+    });
+    // In another folder this project's hooks are not called.
+    let elsewhere = (run.has("-p") || run.has("--print"))
+        && run.cwd.literal().is_some_and(|folder| !is_within(folder, case.ctx.project));
+    changes
+        || without_us
+        || other
+        || elsewhere
+        || has("disableAllHooks")
+        || has("\"hooks\"")
+        || has("dangerously-skip-permissions")
+        || has("bypassPermissions")
+        || brings_settings(run)
+        || has("--setting-sources")
+        || run.has("--bare")
+}
+
+/// Whether a package manager removes the guard, puts another program in its place, or installs an old client.
+fn replaces_program(run: &Run) -> bool {
+    let removes =
+        ["uninstall", "remove", "rm", "un", "r", "unlink", "purge", "-r", "-R", "-e", "-P", "--remove"];
+    let is_old = |arg: &Text| {
+        let version = arg.known().strip_prefix("@anthropic-ai/claude-code@");
+        version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    // Another program of our name may come first on the search path.
+    let is_ours = |arg: &Text| {
+        let name = arg.known().split(['@', '=']).next().unwrap_or_default();
+        name == "context-graph"
+    };
+    let installs = ["install", "i", "add", "global"];
+    mentions(run, "context-graph") && run.args.iter().any(|arg| removes.contains(&arg.known()))
+        || run.name != "cargo"
+            && run.args.iter().any(is_ours)
+            && run.args.iter().any(|arg| installs.contains(&arg.known()))
+        || run.args.iter().any(is_old)
+}
+
 /// Variables that say where the client and the guard look for the user's files.
-const PLACES: &[&str] = &["XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CONTEXT_GRAPH_DB_PATH", "HOME"];
+const USER_FILE_VARIABLES: &[&str] =
+    &["XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CONTEXT_GRAPH_DB_PATH", "HOME"];
 
 /// Whether programs started later get another folder for the user's settings.
 fn moves_settings(run: &Run) -> bool {
@@ -108,7 +106,7 @@ fn moves_settings(run: &Run) -> bool {
     lasts
         && run.args.iter().any(|arg| {
             let name = arg.prefix().split('=').next().unwrap_or_default();
-            PLACES.contains(&name)
+            USER_FILE_VARIABLES.contains(&name)
         })
 }
 

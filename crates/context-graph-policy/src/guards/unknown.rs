@@ -39,7 +39,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             Unknown::DeleteTarget(what) => {
                 found.add(&DELETION, quoted!("It cannot be seen what is removed (`{}`).", what));
             }
-            Unknown::Foreign(what) => {
+            Unknown::Opaque(what) => {
                 found.add(&HIDDEN, quoted!("It cannot be seen what this does (`{}`).", what));
             }
         }

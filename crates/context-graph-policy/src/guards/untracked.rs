@@ -6,7 +6,7 @@ use super::listed::changes_what_is_listed;
 use super::places::is_within;
 use super::reach::{Ours, changes_what_is_found, wild};
 use crate::effects::path::{absolute_str, arrived};
-use crate::effects::{FileSystem, Run, Text, own};
+use crate::effects::{FileSystem, Run, Text, agent_settings};
 use crate::programs::Invocation;
 
 /// The first of our own files that a run of git would take, or passes to a command that changes it.
@@ -78,8 +78,10 @@ impl Untracked {
             _ => true,
         };
         let mut files = vec![Ours { path: format!("{project}/.context-graph"), is_folder: true }];
-        files
-            .extend(own::settings().map(|name| Ours { path: format!("{project}/{name}"), is_folder: false }));
+        files.extend(
+            agent_settings::settings()
+                .map(|name| Ours { path: format!("{project}/{name}"), is_folder: false }),
+        );
         files.retain(|ours| fs.kind(&ours.path).is_some());
         files.retain(|ours| ours.is_folder || !is_kept(&ours.path[project.len() + 1..]));
         let mut ignored = Vec::new();
@@ -117,7 +119,7 @@ impl Untracked {
 
 /// Whether a word of `git stash push` names files that are not settings.
 fn is_elsewhere(word: &str) -> bool {
-    !matches!(word, "." | ":/" | "*" | "--") && !own::is_near(word)
+    !matches!(word, "." | ":/" | "*" | "--") && !agent_settings::is_near(word)
 }
 
 /// The index of the project's repository, if names can be found in it: version 4 does not store them whole.
@@ -140,7 +142,7 @@ const SIZE_BEFORE_NAME: usize = 26;
 /// the one in the index.
 fn changed(case: &Case<'_>) -> Option<Ours> {
     let index = index(case)?;
-    own::settings().find_map(|name| {
+    agent_settings::settings().find_map(|name| {
         let path = format!("{}/{name}", case.ctx.project.trim_end_matches('/'));
         case.ctx.fs.kind(&path)?;
         let at = index.windows(name.len()).position(|part| part == name.as_bytes())?;
@@ -162,7 +164,7 @@ fn left_out(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
     if !matches!(call.word(1), "set" | "init") {
         return None;
     }
-    own::settings().find_map(|name| {
+    agent_settings::settings().find_map(|name| {
         let path = format!("{project}/{name}");
         case.ctx.fs.kind(&path)?;
         let folder = name.split('/').next().unwrap_or(name);

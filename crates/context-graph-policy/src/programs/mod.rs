@@ -93,11 +93,11 @@ impl Row {
 
 /// The known programs: built-in ones, and those that a policy file describes.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'p> {
+pub struct KnownPrograms<'p> {
     taught: &'p BTreeMap<String, Row>,
 }
 
-impl<'p> Known<'p> {
+impl<'p> KnownPrograms<'p> {
     /// The built-in rows and those of a policy file.
     pub fn with(taught: &'p BTreeMap<String, Row>) -> Self {
         Self { taught }

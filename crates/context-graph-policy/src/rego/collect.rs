@@ -4,7 +4,7 @@
 //! just `true` is a decision without one. A changed input is merged into the call's own input, because the
 //! client replaces the whole. Several changes are merged by `priority`.
 
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 use serde_json::{Map, Value};
 
 use super::error::{RegoError, RegoErrorKind};

@@ -59,7 +59,7 @@ pub struct Timing {
 
 /// The result of the policies.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct Evaluation {
     /// The decision of all policies that ran.
     pub decision: Decision,
     /// The others: bad files and headers, and policies that failed or were stopped.
@@ -82,7 +82,7 @@ struct Answer {
 
 impl PolicySet {
     /// Runs the packages for an event.
-    pub fn evaluate(&self, event: &str, tool: Option<&str>, input: &Input, limits: Limits) -> Outcome {
+    pub fn evaluate(&self, event: &str, tool: Option<&str>, input: &Input, limits: Limits) -> Evaluation {
         self.evaluate_on(event, tool, input, limits, |work| work())
     }
 
@@ -95,8 +95,8 @@ impl PolicySet {
         input: &Input,
         limits: Limits,
         around: Around,
-    ) -> Outcome {
-        let mut outcome = Outcome { errors: self.errors().to_vec(), ..Outcome::default() };
+    ) -> Evaluation {
+        let mut evaluation = Evaluation { errors: self.errors().to_vec(), ..Evaluation::default() };
         let jobs: Vec<Job> = self
             .units_for(event, tool)
             .map(|unit| Job {
@@ -106,7 +106,7 @@ impl PolicySet {
             })
             .collect();
         if jobs.is_empty() {
-            return outcome;
+            return evaluation;
         }
         let mut waiting: Vec<Option<(String, String)>> =
             jobs.iter().map(|job| Some((job.package.clone(), job.file.clone()))).collect();
@@ -130,10 +130,10 @@ impl PolicySet {
                     values.extend(sets.into_iter().map(value_of));
                 }
                 // Several packages may share one broken helper.
-                Err(error) if outcome.errors.contains(&error) => {}
-                Err(error) => outcome.errors.push(error),
+                Err(error) if evaluation.errors.contains(&error) => {}
+                Err(error) => evaluation.errors.push(error),
             }
-            outcome.timings.push(Timing { package, file, took: answer.took });
+            evaluation.timings.push(Timing { package, file, took: answer.took });
         };
         let unanswered = match end {
             RecvTimeoutError::Timeout => RegoErrorKind::TimeLimit(millis(limits.time)),
@@ -142,12 +142,12 @@ impl PolicySet {
             }
         };
         let silent = waiting.into_iter().flatten();
-        outcome.errors.extend(silent.map(|(_, file)| RegoError::new(&file, None, unanswered.clone())));
-        outcome.timings.sort_by(|a, b| a.package.cmp(&b.package));
+        evaluation.errors.extend(silent.map(|(_, file)| RegoError::new(&file, None, unanswered.clone())));
+        evaluation.timings.sort_by(|a, b| a.package.cmp(&b.package));
         let (decision, errors) = collect::collect(values, input);
-        outcome.decision = decision;
-        outcome.errors.extend(errors);
-        outcome
+        evaluation.decision = decision;
+        evaluation.errors.extend(errors);
+        evaluation
     }
 }
 

@@ -10,7 +10,7 @@ use regorus::unstable::{Import, Module, Rule, RuleHead};
 use super::engine::name_of;
 use super::error::{RegoError, RegoErrorKind};
 use super::set::within;
-use super::words::{Word, words};
+use super::tokens::{Token, tokens};
 
 /// Files that use something of a package that is not loaded: the first such name of each.
 pub(super) fn unresolved(engine: &mut Engine) -> Vec<RegoError> {
@@ -20,7 +20,7 @@ pub(super) fn unresolved(engine: &mut Engine) -> Vec<RegoError> {
     for module in modules {
         let source = &module.package.span.source;
         let names = Names { imports: &module.imports };
-        // Searching for the names is faster than splitting a text into words, which is seldom needed.
+        // Searching for the names is faster than splitting a text into tokens, which is seldom needed.
         if !names.roughly(source.contents()).any(|name| !leads_somewhere(&name)) {
             continue;
         }
@@ -68,8 +68,8 @@ impl<'a> Names<'a> {
     /// Every name that a text uses, with its line.
     fn used(&self, text: &'a str) -> impl Iterator<Item = (u32, String)> {
         let mut is_import = false;
-        words(text).into_iter().filter_map(move |(line, word)| {
-            let Word::Name(path) = word else { return None };
+        tokens(text).into_iter().filter_map(move |(line, token)| {
+            let Token::Name(path) = token else { return None };
             if std::mem::replace(&mut is_import, matches!(path, "import" | "as")) {
                 return None;
             }

@@ -15,7 +15,7 @@ use crate::effects::{FileKind, Text};
 
 /// What the event itself does not contain.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Surroundings {
+pub struct Additions {
     /// What the call would do, as [`super::effects_view`] shows it.
     pub effects: Value,
     /// The session: identity continuity, level, looping, counts.
@@ -39,7 +39,7 @@ pub struct Input {
 
 impl Input {
     /// Adds fields to an event's JSON object.
-    pub fn new(event: &Map<String, Value>, surroundings: Surroundings, ctx: &Context<'_>) -> Self {
+    pub fn new(event: &Map<String, Value>, additions: Additions, ctx: &Context<'_>) -> Self {
         let mut whole = event.clone();
         let object = |name: &str| event.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
         let original = object("tool_input");
@@ -72,11 +72,11 @@ impl Input {
         if whole.contains_key("tool_input") && !original.is_empty() {
             whole.insert("tool_input".to_owned(), Value::Object(tool_input));
         }
-        whole.insert("affected_parent_directories".to_owned(), json!(surroundings.affected_directories));
-        whole.insert("signals".to_owned(), Value::Object(surroundings.signals));
-        whole.insert("builtin_config".to_owned(), Value::Object(surroundings.builtin_config));
-        whole.insert("effects".to_owned(), surroundings.effects);
-        whole.insert("session".to_owned(), surroundings.session);
+        whole.insert("affected_parent_directories".to_owned(), json!(additions.affected_directories));
+        whole.insert("signals".to_owned(), Value::Object(additions.signals));
+        whole.insert("builtin_config".to_owned(), Value::Object(additions.builtin_config));
+        whole.insert("effects".to_owned(), additions.effects);
+        whole.insert("session".to_owned(), additions.session);
         let was_made = event.get("hook_event_name").is_some_and(|name| name == "PostToolUse");
         let changeable = if was_made { "tool_response" } else { "tool_input" };
         Self { value: Value::Object(whole), changeable, original: object(changeable) }

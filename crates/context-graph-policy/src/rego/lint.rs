@@ -12,8 +12,8 @@ use regorus::unstable::BUILTINS;
 use super::engine::Loaded;
 use super::header::DECISION_SETS;
 use super::set::{PolicySet, Unit};
-use super::words::{Word, words};
-use crate::words::meant;
+use super::tokens::{Token, tokens};
+use crate::did_you_mean::meant;
 pub(crate) use names::{TOOLS, WITH_TOOL};
 use names::{events_named, events_of, instead, listed, verb_of};
 
@@ -65,9 +65,9 @@ impl PolicySet {
             lint.routes(unit);
             lint.decisions(unit);
             for file in files.iter().filter(|file| file.package == unit.package) {
-                let words = words(&file.text);
-                lint.facts(unit, &file.path, &words);
-                for (line, id) in rule_ids(&words) {
+                let tokens = tokens(&file.text);
+                lint.facts(unit, &file.path, &tokens);
+                for (line, id) in rule_ids(&tokens) {
                     ids.entry(id.to_owned()).or_default().entry(file.path.to_string()).or_insert(line);
                 }
             }
@@ -109,7 +109,7 @@ impl PolicySet {
     pub fn rule_ids(&self, package: &str) -> Vec<String> {
         let mut ids: Vec<String> = Vec::new();
         for source in self.sources().iter().filter(|source| source.package == package) {
-            for (_, id) in rule_ids(&words(&source.text)) {
+            for (_, id) in rule_ids(&tokens(&source.text)) {
                 if !ids.iter().any(|known| known == id) {
                     ids.push(id.to_owned());
                 }
@@ -121,7 +121,7 @@ impl PolicySet {
     /// The file and line on which a rule id is written.
     pub fn rule_at(&self, id: &str) -> Option<(&str, u32)> {
         self.sources().iter().find_map(|source| {
-            let at = rule_ids(&words(&source.text)).into_iter().find(|(_, known)| *known == id);
+            let at = rule_ids(&tokens(&source.text)).into_iter().find(|(_, known)| *known == id);
             Some((&*source.path, at?.0))
         })
     }
@@ -188,7 +188,7 @@ impl Lint<'_> {
         let mut loaded = Loaded::new(&files, &regorus::Value::Undefined);
         let functions = loaded.functions();
         for file in &files {
-            self.calls(&file.path, &words(&file.text), &functions);
+            self.calls(&file.path, &tokens(&file.text), &functions);
         }
         let sets = loaded.sets(&unit.package);
         let mut is_misnamed = false;
@@ -228,9 +228,9 @@ impl Lint<'_> {
     }
 
     /// Checks for calls of missing functions.
-    fn calls(&mut self, file: &str, words: &[(u32, Word<'_>)], functions: &BTreeSet<String>) {
-        for window in words.windows(2) {
-            let [(line, Word::Name(path)), (_, Word::Sign(b'('))] = window else { continue };
+    fn calls(&mut self, file: &str, tokens: &[(u32, Token<'_>)], functions: &BTreeSet<String>) {
+        for window in tokens.windows(2) {
+            let [(line, Token::Name(path)), (_, Token::Sign(b'('))] = window else { continue };
             let name = path.rsplit('.').next().unwrap_or(path);
             let is_known = functions.contains(name) || BUILTINS.contains_key(path) || *path == "print";
             if !is_known && !KEYWORDS.contains(path) {
@@ -244,11 +244,11 @@ impl Lint<'_> {
         let mut heads = 0;
         let mut uses = 0;
         for source in self.set.sources() {
-            let words = words(&source.text);
-            uses += words
+            let tokens = tokens(&source.text);
+            uses += tokens
                 .iter()
                 .filter(
-                    |(_, word)| matches!(word, Word::Name(path) if path.split('.').any(|part| part == name)),
+                    |(_, token)| matches!(token, Token::Name(path) if path.split('.').any(|part| part == name)),
                 )
                 .count();
             heads += source
@@ -261,16 +261,16 @@ impl Lint<'_> {
     }
 
     /// Checks for signals and configuration that are read but not provided.
-    fn facts(&mut self, unit: &Unit, file: &str, words: &[(u32, Word<'_>)]) {
+    fn facts(&mut self, unit: &Unit, file: &str, tokens: &[(u32, Token<'_>)]) {
         let required: BTreeSet<&String> = unit.routes.iter().flat_map(|route| &route.signals).collect();
-        for (line, name) in members(words, "input.signals") {
+        for (line, name) in members(tokens, "input.signals") {
             if !required.iter().any(|known| *known == name) {
                 let what =
                     format!("`input.signals.{name}` is never there: name `{name}` in `required_signals`");
                 self.remark(file, Some(line), true, what);
             }
         }
-        for (line, name) in members(words, "input.builtin_config") {
+        for (line, name) in members(tokens, "input.builtin_config") {
             if !self.provided.builtin_config.contains(name) {
                 let what = format!(
                     "`input.builtin_config.{name}` is not configured; `[builtin_config.{name}]` would provide it"
@@ -282,15 +282,15 @@ impl Lint<'_> {
 }
 
 /// The members of an object that are read, by `object.name` or `object["name"]`.
-fn members<'a>(words: &[(u32, Word<'a>)], object: &str) -> Vec<(u32, &'a str)> {
+fn members<'a>(tokens: &[(u32, Token<'a>)], object: &str) -> Vec<(u32, &'a str)> {
     let mut found = Vec::new();
-    for (at, (line, word)) in words.iter().enumerate() {
-        let Word::Name(path) = word else { continue };
+    for (at, (line, token)) in tokens.iter().enumerate() {
+        let Token::Name(path) = token else { continue };
         let Some(rest) = path.strip_prefix(object) else { continue };
         if let Some(name) = rest.strip_prefix('.') {
             found.push((*line, name.split('.').next().unwrap_or(name)));
-        } else if let (true, Some([(_, Word::Sign(b'[')), (_, Word::Text(name))])) =
-            (rest.is_empty(), words.get(at + 1..at + 3))
+        } else if let (true, Some([(_, Token::Sign(b'[')), (_, Token::Text(name))])) =
+            (rest.is_empty(), tokens.get(at + 1..at + 3))
         {
             found.push((*line, name));
         }
@@ -299,10 +299,10 @@ fn members<'a>(words: &[(u32, Word<'a>)], object: &str) -> Vec<(u32, &'a str)> {
 }
 
 /// Rule ids that are written literally.
-fn rule_ids<'a>(words: &[(u32, Word<'a>)]) -> Vec<(u32, &'a str)> {
-    let id = |window: &[(u32, Word<'a>)]| match window {
-        [(_, Word::Text("rule_id")), (_, Word::Sign(b':')), (line, Word::Text(id))] => Some((*line, *id)),
+fn rule_ids<'a>(tokens: &[(u32, Token<'a>)]) -> Vec<(u32, &'a str)> {
+    let id = |window: &[(u32, Token<'a>)]| match window {
+        [(_, Token::Text("rule_id")), (_, Token::Sign(b':')), (line, Token::Text(id))] => Some((*line, *id)),
         _ => None,
     };
-    words.windows(3).filter_map(id).collect()
+    tokens.windows(3).filter_map(id).collect()
 }

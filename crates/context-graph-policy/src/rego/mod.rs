@@ -10,7 +10,8 @@
 //!
 //! Headers and decision sets have the form that users of Cupcake write, so their files run unchanged. Only the
 //! packages for an event are parsed and run. Every failure is a [`RegoError`] with file and line; the caller
-//! decides what it means. Only [`discover`] reads files, and nothing here starts a process.
+//! decides what it means. Only [`discover`] touches the disk: it lists the folder, and opens files with a function of
+//! the caller. Nothing here starts a process.
 
 mod collect;
 pub mod discover;
@@ -26,15 +27,15 @@ mod recursion;
 pub mod set;
 pub mod signals;
 mod time;
+mod tokens;
 pub mod view;
-mod words;
 mod yaml;
 
 pub use discover::{OTHER_AGENTS, PolicyFile, Reader, read_folder};
 pub use error::{RegoError, RegoErrorKind};
-pub use evaluate::{Limits, Outcome, Timing};
+pub use evaluate::{Evaluation, Limits, Timing};
 pub use header::{Header, Route};
-pub use input::{Input, Surroundings};
+pub use input::{Additions, Input};
 pub use lint::{Provided, Remark};
 pub use set::PolicySet;
 pub use signals::{Signal, SignalOutcome};

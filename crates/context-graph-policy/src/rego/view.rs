@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::effects::{Access, Cargo, Disclosure, Effects, PathEffect, Piece, Privilege, Text, Unknown};
+use crate::effects::{Access, Disclosure, Effects, PathEffect, Piece, Privilege, SentKind, Text, Unknown};
 
 /// The effects as `input.effects`.
 ///
@@ -12,7 +12,7 @@ pub fn effects_view(effects: &Effects) -> Value {
     json!({
         "paths": effects.paths.iter().map(path_view).collect::<Vec<_>>(),
         "sends": effects.sends.iter().map(|send| json!({
-            "host": shown(&send.host), "what": cargo(send.cargo), "by": send.by,
+            "host": shown(&send.host), "what": sent_kind(send.kind), "by": send.by,
         })).collect::<Vec<_>>(),
         "runs": effects.runs.iter().map(|run| json!({
             "name": run.name,
@@ -83,14 +83,14 @@ fn access(access: Access) -> &'static str {
     }
 }
 
-fn cargo(cargo: Cargo) -> &'static str {
-    match cargo {
-        Cargo::Nothing => "nothing",
-        Cargo::Data => "data",
-        Cargo::File => "file",
-        Cargo::Archive => "archive",
-        Cargo::Credential => "credential",
-        Cargo::Shell => "shell",
+fn sent_kind(kind: SentKind) -> &'static str {
+    match kind {
+        SentKind::Nothing => "nothing",
+        SentKind::Data => "data",
+        SentKind::File => "file",
+        SentKind::Archive => "archive",
+        SentKind::Credential => "credential",
+        SentKind::Shell => "shell",
     }
 }
 
@@ -121,6 +121,6 @@ fn unknown(unknown: &Unknown) -> &'static str {
         Unknown::Piped(_) => "piped",
         Unknown::ComputedPath(_) => "computed-path",
         Unknown::DeleteTarget(_) => "delete-target",
-        Unknown::Foreign(_) => "foreign",
+        Unknown::Opaque(_) => "foreign",
     }
 }

@@ -2,22 +2,22 @@
 
 use context_graph_events::Event;
 
-use super::{Text, text};
+use super::{FileText, text};
 use crate::PolicyConfig;
 use crate::config::Action;
 
 /// The actions that an event starts, looked up without the other rules. An unusable file starts nothing; hooks
 /// that decide report it. A project's file that the user has not trusted starts nothing either.
 pub fn actions_of(
-    team: Option<&Text>,
-    user: &Text,
+    team: Option<&FileText>,
+    user: &FileText,
     brings_user_file: impl Fn() -> bool,
-    project: &Text,
+    project: &FileText,
     in_force: impl FnOnce() -> bool,
     event: &Event,
 ) -> Vec<Action> {
     // Most files have no actions, and searching for a word is faster than parsing TOML.
-    let parsed = |text: &Text| match text {
+    let parsed = |text: &FileText| match text {
         Ok(Some(text)) if text.contains("actions") => text::parse(text).unwrap_or_default(),
         _ => PolicyConfig::default(),
     };

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::fmt;
 
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 use context_graph_events::{Event, Verb};
 use serde_json::Value;
 

@@ -35,7 +35,7 @@ pub const POLICIES: &str = "policies";
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A file's text: `None` if there is no file, an error if it cannot be read.
-pub type Text = Result<Option<String>, String>;
+pub type FileText = Result<Option<String>, String>;
 
 /// A policy file as it was read.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ pub struct PolicyText<'a> {
     /// Its path.
     pub path: &'a Path,
     /// Its text.
-    pub text: &'a Text,
+    pub text: &'a FileText,
 }
 
 /// The folders that the program runs in.
@@ -59,7 +59,8 @@ pub struct Folders {
     pub named: NamedPlaces,
 }
 
-/// The policy of the user's team. It is to the user's file what the user's file is to a project's.
+/// The policy of the user's team. The user's file can tighten it but not loosen it, just as a project's file can
+/// only tighten the user's.
 #[derive(Clone, Copy)]
 pub struct TeamSource<'a> {
     /// Its policy file; an error if the policy is missing or not the one that was fetched.
@@ -147,8 +148,8 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Parses the texts and merges the user's and the project's configuration. This never fails: an unusable
-    /// file becomes a rule of its own.
+    /// Parses the texts and merges the configurations of the team, the user and the project. This never fails: an
+    /// unusable file becomes a rule of its own.
     pub fn new(sources: Sources<'_>, host: &'static dyn Host) -> Self {
         let Sources { team, user, brings_user_file, project, policies, standing, folders } = sources;
         let mut broken = Vec::new();
@@ -257,7 +258,7 @@ impl Rules {
     }
 
     /// Whether the team's policy says something about a built-in rule: then neither user nor project can loosen it.
-    pub fn is_held_by_team(&self, rule: &str) -> bool {
+    pub fn is_fixed_by_team(&self, rule: &str) -> bool {
         self.team.as_ref().is_some_and(|(team, _)| team.states(rule))
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{FILE, Rules, Whose};
 use crate::rego::signals::Signalled;
-use crate::rego::{self, Input, Outcome, PolicySet, RegoError, RegoErrorKind, Surroundings};
+use crate::rego::{self, Additions, Evaluation, Input, PolicySet, RegoError, RegoErrorKind};
 use crate::trust::untrusted;
 
 impl Rules {
@@ -20,7 +20,7 @@ impl Rules {
         whose: Whose,
         event: &Event,
         session: &LazyCell<Value, impl FnOnce() -> Value>,
-    ) -> Option<Outcome> {
+    ) -> Option<Evaluation> {
         let (name, tool) = (event.name(), event.tool_name());
         let nothing = policies.routed(name, tool).is_empty();
         if nothing && policies.errors().is_empty() {
@@ -29,31 +29,31 @@ impl Rules {
         let object = event.clone().into_object();
         let Signalled { values, missing } = self.signals(policies, event, &object);
         let effects = self.effects(event);
-        let surroundings = Surroundings {
+        let additions = Additions {
             session: Value::clone(session),
             signals: values,
             builtin_config: self.config().builtin_config.clone().into_iter().collect(),
             affected_directories: effects.as_ref().map(rego::affected_directories).unwrap_or_default(),
             effects: effects.as_ref().map(rego::effects_view).unwrap_or_default(),
         };
-        let input = Input::new(&object, surroundings, &self.context());
+        let input = Input::new(&object, additions, &self.context());
         let limits = self.host.limits(event);
-        let mut outcome = policies.evaluate_on(name, tool, &input, limits, self.host.prepare());
+        let mut evaluation = policies.evaluate_on(name, tool, &input, limits, self.host.prepare());
         if whose == Whose::Project && !self.standing.is_in_force() {
-            outcome.decision = untrusted::tightened(event.known_name(), &outcome.decision);
+            evaluation.decision = untrusted::tightened(event.known_name(), &evaluation.decision);
             // Without its signal, a policy may allow what it should refuse.
             for name in missing.iter().filter(|name| self.withheld.contains(name)) {
                 let what =
                     format!("asks for the signal `{name}`, which is not run before the project is trusted");
                 let kind = RegoErrorKind::Evaluate(what);
-                outcome.errors.push(RegoError { file: FILE.to_owned(), line: None, kind });
+                evaluation.errors.push(RegoError { file: FILE.to_owned(), line: None, kind });
             }
         }
         for name in missing {
             let note = format!("a policy asks for the signal `{name}`, which is not configured");
-            outcome.decision = outcome.decision.with_note(note);
+            evaluation.decision = evaluation.decision.with_note(note);
         }
-        Some(outcome)
+        Some(evaluation)
     }
 
     /// How long an event's policies may wait besides their own time: for their signals, which run in parallel,

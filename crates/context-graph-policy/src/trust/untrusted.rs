@@ -89,7 +89,7 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
 pub fn tightened(event: Option<EventName>, decision: &Decision) -> Decision {
     let verdict = decision.verdict();
     let has_agent_go_on = matches!(event, Some(EventName::Stop | EventName::SubagentStop));
-    let mut left = if verdict.stops() && !has_agent_go_on {
+    let mut left = if verdict.refuses_or_asks() && !has_agent_go_on {
         Decision::of(verdict.clone(), RULE, REASON, decision.severity().unwrap_or_default())
     } else {
         Decision::none()

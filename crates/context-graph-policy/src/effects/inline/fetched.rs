@@ -1,7 +1,7 @@
 //! Code that runs other code: fetched, piped in, or assembled from pieces.
 
+use super::code_words::{DELETES, FETCHES, RUNS};
 use super::literals::{outside_strings, string_literals};
-use super::words::{DELETES, FETCHES, RUNS};
 
 /// Whether code is fetched and run: `exec(urlopen(…).read())`, `fetch(…).then(eval)`, `include "http…"`.
 pub(super) fn runs_what_it_fetches(bare: &str, code: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Splits code as far as needed: statements, string literals, and variables set to them.
 
-use crate::effects::own;
+use crate::effects::agent_settings;
 
 /// How many variables are remembered.
 const MAX_BINDINGS: usize = 128;
@@ -169,12 +169,12 @@ pub(super) fn joined_paths(code: &str) -> Vec<String> {
         out.extend((2..=parts.len().min(4)).map(|count| parts[..count].join("/")));
     }
     // `Path('.claude', 'settings.json')`, under any imported name.
-    if own::is_near(code) {
+    if agent_settings::is_near(code) {
         let parts = string_literals(code);
         out.extend(
             parts
                 .windows(2)
-                .filter(|pair| own::is_folder(&pair[0]) || pair[0].ends_with("context-graph"))
+                .filter(|pair| agent_settings::is_folder(&pair[0]) || pair[0].ends_with("context-graph"))
                 .map(|pair| pair.join("/")),
         );
     }

@@ -3,6 +3,7 @@
 //! This is not a parser for six languages. It searches each statement for calls that read, write, remove, run
 //! or send. It takes the string literals of the statement, and of variables set to literals, as their targets.
 
+mod code_words;
 mod computed;
 mod environment;
 mod fetched;
@@ -20,8 +21,8 @@ mod removes;
 mod runs;
 mod uses;
 mod walks;
-mod words;
 
+use code_words::{CALLS, DELETES, HIDES, OPERATORS, READS, RUNS, SENDS, SPELLS, WRITES};
 use environment::{shows_environment, shows_renamed_environment};
 pub(crate) use fetched::{acts, runs_its_input};
 use fetched::{has_assembled_name, is_module, runs_what_it_fetches};
@@ -32,10 +33,9 @@ use places::{is_shell_path, looks_like_path, opens_for_writing, target_of};
 use queries::statements_for_database;
 use runs::{bare_commands, own_program, quiet_script, run_strings, scan_nested};
 use uses::Uses;
-use words::{CALLS, DELETES, HIDES, OPERATORS, READS, RUNS, SENDS, SPELLS, WRITES};
 
 use super::shell::{Flow, Shell, Taint};
-use super::{Access, Cargo, Text, Unknown};
+use super::{Access, SentKind, Text, Unknown};
 
 /// What `kill` is given for the process that started this one.
 pub(crate) const PARENT: &str = "$PPID";
@@ -72,7 +72,7 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
             reads_file || has(&scan.bare, &["environ", "process.env", "document.cookie", "localstorage"]);
         shell.send(
             super::tools::host_of(&host),
-            if loaded { Cargo::File } else { Cargo::Data },
+            if loaded { SentKind::File } else { SentKind::Data },
             "inline code",
         );
     }
@@ -191,7 +191,7 @@ impl<'c> Scan<'c> {
             && has(bare, &["receive(", ".recv("])
             && !has(self.code, &["127.0.0.1", "localhost"]);
         if connects && (gives_shell || obeys) {
-            shell.send(Text::from(""), Cargo::Shell, "inline code");
+            shell.send(Text::from(""), SentKind::Shell, "inline code");
         }
         if self.operators || self.language == "tclsh" {
             bare_commands(shell, self.code);

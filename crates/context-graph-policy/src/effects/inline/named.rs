@@ -1,10 +1,10 @@
 //! Code that passes one of our own files, or a file that calls us, to a call that no table knows.
 
+use super::code_words::RUNS;
 use super::has;
-use super::words::RUNS;
 use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::Shell;
-use crate::effects::{Access, Text, own};
+use crate::effects::{Access, Text, agent_settings};
 
 /// Calls that do not change a file.
 const HARMLESS: &[&str] = &[
@@ -33,7 +33,7 @@ const HARMLESS: &[&str] = &[
 
 /// Notes a statement that seems neither to read nor to write but gets such a file.
 pub(super) fn mention(shell: &mut Shell<'_>, low: &str, targets: &[Text]) {
-    let names = |target: &&Text| own::is_near(target.prefix());
+    let names = |target: &&Text| agent_settings::is_near(target.prefix());
     // If the statement runs a command, the command itself is walked.
     let hands_on =
         has(low, RUNS) && !targets.iter().any(|target| names(&target) && target.known().contains(' '));

@@ -1,8 +1,8 @@
 //! Code that reaches files without naming them: by walking a folder, unpacking an archive, or locking.
 
+use super::code_words::DELETES;
 use super::has;
 use super::literals::string_literals;
-use super::words::DELETES;
 use crate::effects::path::{absolute_str, is_within};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Text, glob};

@@ -1,7 +1,7 @@
 //! Statements that remove files.
 
+use super::code_words::{DELETES, RECURSIVE, WALKS};
 use super::literals::mentions;
-use super::words::{DELETES, RECURSIVE, WALKS};
 use super::{Scan, Statement, computed, has};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Text, Unknown};

@@ -1,9 +1,9 @@
 //! Commands and code inside the strings of code.
 
+use super::code_words::{DELETES, OPERATORS, RUNS, WRITES};
 use super::fetched::is_module;
 use super::literals::string_literals;
 use super::names::filled_in;
-use super::words::{DELETES, OPERATORS, RUNS, WRITES};
 use super::{plain, scan};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Text, Unknown};

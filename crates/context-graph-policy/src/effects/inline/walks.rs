@@ -1,7 +1,7 @@
 //! Code that walks a folder and removes or empties everything in it. Only the run itself finds the names, but
 //! the starting folder is in the code.
 
-use super::words::{DELETES, WALKS};
+use super::code_words::{DELETES, WALKS};
 use super::{Scan, computed, has};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Text};

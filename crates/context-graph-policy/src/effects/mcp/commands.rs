@@ -99,13 +99,7 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
                     || *field == "script"
                         && words.iter().any(|word| word == "evaluate" || word == "eval") =>
             {
-                inline::scan(shell, "python", code, &[]);
-                // Cells can hold shell lines too, and some tools take nothing else.
-                for line in code.lines().take(64) {
-                    let line = line.split_once("= !").map_or(line, |(_, command)| command);
-                    let line = line.trim_start().trim_start_matches(['!', '%']);
-                    shell.quietly(|shell| shell.script(line));
-                }
+                run_code(shell, code);
             }
             Some(Value::String(command)) => {
                 let command = if typed { with_keys(command) } else { command.clone() };
@@ -123,7 +117,7 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
             Some(value) => {
                 let Some(argv) = strings(value).filter(|argv| !argv.is_empty()) else { continue };
                 if value.as_array().is_some_and(|items| items.len() > MAX_VALUES) {
-                    shell.unknown(Unknown::Foreign((*field).to_owned()));
+                    shell.unknown(Unknown::Opaque((*field).to_owned()));
                 }
                 if argv.len() == 1 || *field == "commands" {
                     for line in &argv {
@@ -148,6 +142,16 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
         for line in lines.filter_map(|(_, value)| value.as_str()).take(8) {
             shell.quietly(|shell| shell.script(line));
         }
+    }
+}
+
+/// Code of a cell. Cells can hold shell lines too, and some tools take nothing else.
+fn run_code(shell: &mut Shell<'_>, code: &str) {
+    inline::scan(shell, "python", code, &[]);
+    for line in code.lines().take(64) {
+        let line = line.split_once("= !").map_or(line, |(_, command)| command);
+        let line = line.trim_start().trim_start_matches(['!', '%']);
+        shell.quietly(|shell| shell.script(line));
     }
 }
 

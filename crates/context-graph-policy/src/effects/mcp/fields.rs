@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::words_of;
-use crate::effects::own;
+use crate::effects::agent_settings;
 
 /// Fields that hold the tool's input.
 const INNER: &[&str] = &["params", "parameters", "arguments", "args", "input", "options", "payload", "task"];
@@ -142,7 +142,7 @@ pub(super) fn unnamed(input: &Value, out: &mut Vec<(String, String)>, left: &mut
     let is_path = |text: &str| {
         text.len() < 1024
             && !text.contains(['\n', ' '])
-            && (text.starts_with('/') || text.starts_with('~') || own::is_near(text))
+            && (text.starts_with('/') || text.starts_with('~') || agent_settings::is_near(text))
     };
     for (key, value) in input.as_object().into_iter().flatten() {
         if *left == 0 {
@@ -157,7 +157,7 @@ pub(super) fn unnamed(input: &Value, out: &mut Vec<(String, String)>, left: &mut
             Value::Array(items) => {
                 let parts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
                 let joined = parts.join("/");
-                if own::is_near(&joined) && is_path(&joined) {
+                if agent_settings::is_near(&joined) && is_path(&joined) {
                     out.push((String::new(), joined));
                 }
                 let whole = parts.into_iter().filter(|part| is_path(part)).take(*left);

@@ -15,7 +15,7 @@ use stores::{container, remove_named, send_statements};
 
 use super::path::arrived;
 use super::shell::Shell;
-use super::{Access, Text, Unknown, own};
+use super::{Access, Text, Unknown, agent_settings};
 
 /// How many values of a tool's input are checked.
 const MAX_VALUES: usize = 256;
@@ -133,7 +133,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
         collect(level.1, &mut paths, &mut left);
     }
     if left == 0 {
-        shell.unknown(Unknown::Foreign(tool.to_owned()));
+        shell.unknown(Unknown::Opaque(tool.to_owned()));
     }
     if !own_branch {
         remove_named(shell, tool, &all, &words, input, !tool.starts_with("mcp__") || !paths.is_empty());
@@ -188,7 +188,8 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
 /// files.
 fn is_of_concern(shell: &Shell<'_>, path: &str) -> bool {
     let place = arrived(&shell.home_expanded(&Text::from(path)), shell.cwd(), shell.places.fs);
-    let is_named = place.known().split('/').any(|name| name == ".context-graph" || own::is_folder(name));
+    let is_named =
+        place.known().split('/').any(|name| name == ".context-graph" || agent_settings::is_folder(name));
     is_named || shell.places.fs.kind(place.known()).is_some()
 }
 

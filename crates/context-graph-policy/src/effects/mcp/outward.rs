@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{MAX_VALUES, strings};
 use crate::effects::shell::Shell;
-use crate::effects::{Access, Cargo, Origin, Text, tools};
+use crate::effects::{Access, Origin, SentKind, Text, tools};
 
 /// What a tool fetches or attaches: local files by address, and the cloud's metadata address.
 pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
@@ -15,7 +15,7 @@ pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input
         }
         let host = tools::host_of(url);
         if host.known().starts_with("169.254.") || host.known() == "metadata.google.internal" {
-            shell.send(host, Cargo::Nothing, tool);
+            shell.send(host, SentKind::Nothing, tool);
         }
     }
     let sends = words
@@ -39,7 +39,7 @@ pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input
             )
         });
     if says && carries_secret(input, &mut { MAX_VALUES }) {
-        shell.send(Text::hole(Origin::Output), Cargo::Credential, tool);
+        shell.send(Text::hole(Origin::Output), SentKind::Credential, tool);
     }
     for (_, value) in input.as_object().into_iter().flatten().filter(|_| sends) {
         // `@path` names a file, as in `curl` and many others.

@@ -12,7 +12,7 @@ use plain::{with_values, without_splats};
 use read::{nested, operands, slashed, statements, valued, without_sayings, words};
 
 use super::shell::{Flow, Shell, Taint};
-use super::{Access, Cargo, Disclosure, Privilege, Run, Text, Unknown};
+use super::{Access, Disclosure, Privilege, Run, SentKind, Text, Unknown};
 
 /// Ways to run computed code.
 const HIDDEN: &[&str] = &[
@@ -36,13 +36,13 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     if HIDDEN.iter().any(|word| run.contains(word))
         || run.split(|c: char| !c.is_alphanumeric()).any(|word| word == "iex")
     {
-        shell.unknown(Unknown::Foreign("PowerShell code made at run time".to_owned()));
+        shell.unknown(Unknown::Opaque("PowerShell code made at run time".to_owned()));
     }
     let source = &*without_splats(source);
     if lower.contains(".uploadfile(") || lower.contains(".uploaddata(") {
         let literals = super::inline::string_literals(source);
         let host = literals.iter().find(|text| text.contains("://")).map(|url| super::tools::host_of(url));
-        shell.send(host.unwrap_or_default(), Cargo::File, "PowerShell");
+        shell.send(host.unwrap_or_default(), SentKind::File, "PowerShell");
     }
     if ["get-childitem env:", "gci env:", "ls env:", "dir env:", "get-item env:"]
         .iter()
@@ -146,7 +146,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
         }
         "diskpart" | "format-volume" | "clear-disk" | "remove-partition" | "initialize-disk"
         | "stop-computer" | "restart-computer" => {
-            shell.unknown(Unknown::Foreign(name.clone()));
+            shell.unknown(Unknown::Opaque(name.clone()));
         }
         "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "start-bitstransfer" => {
             requested(shell, &name, &files, has_flag(args, "-infile"));
@@ -189,18 +189,7 @@ fn on_files(
     match name {
         "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" if has_flag(args, "-whatif") => {}
         "remove-item" | "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" | "clear-recyclebin" => {
-            if let Some(listing) = listed.filter(|_| files.is_empty()) {
-                listing.act(shell, Access::Delete, "Remove-Item");
-                return true;
-            }
-            for file in files {
-                let recursive = has_flag(args, "-recurse")
-                    || args.iter().any(|arg| matches!(arg.known(), "/s" | "/S" | "-rf" | "-r"));
-                if file.is_blank() && !narrowed {
-                    shell.unknown(Unknown::DeleteTarget(file.clone()));
-                }
-                shell.touch_all(Access::Delete, file, "Remove-Item", recursive);
-            }
+            remove(shell, args, files, listed, narrowed);
         }
         "new-item" | "ni"
             if valued(args, "-target").or_else(|| valued(args, "-value")).is_some_and(|_| links(args)) =>
@@ -219,19 +208,7 @@ fn on_files(
                 shell.touch(Access::Write, file, name);
             }
         }
-        "new-object" => {
-            let class = files.first().map(|class| class.known().to_ascii_lowercase()).unwrap_or_default();
-            let (class, given) = class.split_once('(').map_or((class.as_str(), None), |(class, _)| {
-                let given = files[0].known().split_once('(').map(|(_, given)| given.trim_end_matches(')'));
-                (class, given)
-            });
-            if class.ends_with("streamwriter") || class.ends_with("filestream") {
-                let file = given.map(Text::lit).or_else(|| files.get(1).cloned());
-                if let Some(file) = file {
-                    shell.touch(Access::Write, &slashed(&file), "New-Object");
-                }
-            }
-        }
+        "new-object" => make_object(shell, files),
         _ if name.starts_with("export-") => {
             for file in files.iter().take(1) {
                 shell.touch(Access::Write, file, name);
@@ -269,6 +246,36 @@ fn on_files(
         _ => return false,
     }
     true
+}
+
+/// Removes files: those that are named, or those that a pipe lists.
+fn remove(shell: &mut Shell<'_>, args: &[Text], files: &[Text], listed: Option<&Listing>, narrowed: bool) {
+    if let Some(listing) = listed.filter(|_| files.is_empty()) {
+        return listing.act(shell, Access::Delete, "Remove-Item");
+    }
+    let recursive = has_flag(args, "-recurse")
+        || args.iter().any(|arg| matches!(arg.known(), "/s" | "/S" | "-rf" | "-r"));
+    for file in files {
+        if file.is_blank() && !narrowed {
+            shell.unknown(Unknown::DeleteTarget(file.clone()));
+        }
+        shell.touch_all(Access::Delete, file, "Remove-Item", recursive);
+    }
+}
+
+/// Makes an object of a class: some open a file for writing.
+fn make_object(shell: &mut Shell<'_>, words: &[Text]) {
+    let class = words.first().map(|class| class.known().to_ascii_lowercase()).unwrap_or_default();
+    let (class, given) = class.split_once('(').map_or((class.as_str(), None), |(class, _)| {
+        let given = words[0].known().split_once('(').map(|(_, given)| given.trim_end_matches(')'));
+        (class, given)
+    });
+    if class.ends_with("streamwriter") || class.ends_with("filestream") {
+        let file = given.map(Text::lit).or_else(|| words.get(1).cloned());
+        if let Some(file) = file {
+            shell.touch(Access::Write, &slashed(&file), "New-Object");
+        }
+    }
 }
 
 /// Whether a switch is given, possibly abbreviated.
@@ -312,7 +319,7 @@ fn unqualified(name: &str) -> &str {
 /// Reports where a cmdlet's request goes, and whether it uploads a file.
 fn requested(shell: &mut Shell<'_>, name: &str, files: &[Text], uploads: bool) {
     let host = files.first().map(|url| super::tools::host_of(&url.to_string())).unwrap_or_default();
-    shell.send(host, if uploads { Cargo::File } else { Cargo::Data }, name);
+    shell.send(host, if uploads { SentKind::File } else { SentKind::Data }, name);
 }
 
 /// Files that output is redirected to.

@@ -175,7 +175,7 @@ impl Shell<'_> {
             (!host.is_empty() && !host.to_string().contains('/') && !path.is_empty()).then_some(host)
         });
         if let (true, Some(host)) = (creates && !call.has("--force-local"), elsewhere) {
-            self.send(host, crate::effects::Cargo::Archive, name);
+            self.send(host, crate::effects::SentKind::Archive, name);
         }
         for action in call.values("--checkpoint-action") {
             if let Some(script) = action.known().strip_prefix("exec=") {

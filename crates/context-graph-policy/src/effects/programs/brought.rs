@@ -8,7 +8,7 @@
 use crate::effects::members::{MAX_ARCHIVE, Members, members};
 use crate::effects::path::{absolute, absolute_str, is_within};
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Run, Target, Text, own};
+use crate::effects::{Access, Run, Target, Text, agent_settings};
 
 /// How many source folders are checked for one pattern.
 const MAX_SOURCES: usize = 64;
@@ -23,15 +23,15 @@ impl Shell<'_> {
     pub(crate) fn kept(&self) -> Vec<String> {
         let below = |root: &str, name: &str| format!("{}/{name}", root.trim_end_matches('/'));
         let home = self.places.home;
-        let names = || own::CLAUDE_SETTINGS.into_iter().chain(KEPT.iter().copied());
+        let names = || agent_settings::CLAUDE_SETTINGS.into_iter().chain(KEPT.iter().copied());
         let mut kept: Vec<String> = names().map(|name| below(self.project, name)).collect();
         let has_home = !home.is_empty() && home != self.project;
         if has_home {
             kept.extend(names().chain(KEPT_AT_HOME.iter().copied()).map(|name| below(home, name)));
         }
-        kept.extend(own::of_other_agents().map(|name| below(self.project, name)));
+        kept.extend(agent_settings::of_other_agents().map(|name| below(self.project, name)));
         if has_home {
-            kept.extend(own::of_other_agents().map(|name| below(home, name)));
+            kept.extend(agent_settings::of_other_agents().map(|name| below(home, name)));
         }
         kept
     }

@@ -1,7 +1,7 @@
 //! What git runs and touches outside its own store. The guards judge what it does to history.
 
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Cargo, Run, Text, Unknown, path};
+use crate::effects::{Access, Run, SentKind, Text, Unknown, path};
 use crate::programs::Invocation;
 
 /// How much of the work budget it costs to follow one alias.
@@ -176,7 +176,7 @@ impl Shell<'_> {
             });
             if moved || is_address(&to) || self.remotes.iter().any(|name| to.literal() == Some(name)) {
                 let host = super::host_of(&to);
-                self.send(host, Cargo::Archive, "git push");
+                self.send(host, SentKind::Archive, "git push");
             }
         }
         if let ("remote", [verb, name, address, ..]) = (sub, words)
@@ -271,7 +271,7 @@ impl Shell<'_> {
         let rewrites =
             name.starts_with("url.") && (name.ends_with(".insteadof") || name.ends_with(".pushinsteadof"));
         if everywhere && rewrites && !is_same_host(name, value.known()) {
-            self.unknown(Unknown::Foreign(format!("git would go to {name} for {value}")));
+            self.unknown(Unknown::Opaque(format!("git would go to {name} for {value}")));
         }
         // A credential helper sees every password.
         if everywhere
@@ -279,7 +279,7 @@ impl Shell<'_> {
             && name.ends_with("helper")
             && super::foreign::is_own_helper(value)
         {
-            self.unknown(Unknown::Foreign(format!("git would tell {value} every password")));
+            self.unknown(Unknown::Opaque(format!("git would tell {value} every password")));
         }
         let speaks = ["core.sshcommand", "core.gitproxy", "core.askpass", "gpg.program", "gpg.ssh.program"];
         if everywhere
@@ -287,7 +287,7 @@ impl Shell<'_> {
             && value.known().contains('/')
             && !is_system_path(value.known())
         {
-            self.unknown(Unknown::Foreign(format!("git would run {value} for every repository")));
+            self.unknown(Unknown::Opaque(format!("git would run {value} for every repository")));
         }
     }
 }

@@ -53,7 +53,7 @@ impl Shell<'_> {
         } else if runs && text.starts_with("./") {
             self.runs_file(value, "", &[]);
         } else if runs && ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|folder| text.starts_with(folder)) {
-            self.unknown(Unknown::Foreign(format!("git would run {text}")));
+            self.unknown(Unknown::Opaque(format!("git would run {text}")));
         }
     }
 }

@@ -90,7 +90,7 @@ impl Shell<'_> {
             let words = if strings.is_empty() { program.to_owned() } else { strings.join(" ") };
             self.quietly(|shell| shell.script(&words));
             if program.contains('/') || program.starts_with('.') {
-                self.unknown(Unknown::Foreign(format!("cargo would run {program}")));
+                self.unknown(Unknown::Opaque(format!("cargo would run {program}")));
             }
         }
     }

@@ -107,7 +107,7 @@ impl Shell<'_> {
             let line: Vec<String> = words.iter().map(Text::to_string).collect();
             crate::effects::powershell::script(self, &line.join(" "));
         } else {
-            self.unknown(Unknown::Foreign("PowerShell".to_owned()));
+            self.unknown(Unknown::Opaque("PowerShell".to_owned()));
         }
         Flow::default()
     }
@@ -212,17 +212,7 @@ impl Shell<'_> {
                 "python" | "pypy"
             )
         {
-            let module = call.value("-m").cloned().unwrap_or_default();
-            let at = run.args.iter().position(|arg| arg.prefix().ends_with(module.known()));
-            let own = at.map_or(&[][..], |at| &run.args[at + 1..]);
-            if matches!(module.known(), "zipfile" | "tarfile")
-                && own.iter().any(|arg| matches!(arg.known(), "-e" | "--extract"))
-            {
-                let words: Vec<&Text> = own.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
-                let folder = words.get(1).map_or_else(|| Text::lit("."), |folder| (*folder).clone());
-                self.unpack("python", words.first().copied(), &folder, 0, stdin);
-            }
-            return Some(self.module(run, &module, own));
+            return Some(self.python_module(call, stdin));
         }
         let mut rest: Vec<Text> = call.operands().iter().map(|word| (*word).clone()).collect();
         if matches!(run.name.as_str(), "deno" | "crystal")
@@ -269,6 +259,22 @@ impl Shell<'_> {
         flow.file = stdin.file || self.out.paths.iter().any(|effect| effect.by == "inline code");
         flow.environment = stdin.environment;
         Some(flow)
+    }
+
+    /// A module that Python runs as a program.
+    fn python_module(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
+        let run = call.run;
+        let module = call.value("-m").cloned().unwrap_or_default();
+        let at = run.args.iter().position(|arg| arg.prefix().ends_with(module.known()));
+        let own = at.map_or(&[][..], |at| &run.args[at + 1..]);
+        if matches!(module.known(), "zipfile" | "tarfile")
+            && own.iter().any(|arg| matches!(arg.known(), "-e" | "--extract"))
+        {
+            let words: Vec<&Text> = own.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
+            let folder = words.get(1).map_or_else(|| Text::lit("."), |folder| (*folder).clone());
+            self.unpack("python", words.first().copied(), &folder, 0, stdin);
+        }
+        self.module(run, &module, own)
     }
 
     /// A file of code that an option names.

@@ -41,7 +41,7 @@ use passed::{flow_of, names_alone};
 pub(crate) use tasks::make_variables;
 
 use super::shell::{Flow, Shell};
-use super::{Access, Origin, Run, Text, Unknown, own};
+use super::{Access, Origin, Run, Text, Unknown, agent_settings};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
@@ -73,10 +73,11 @@ impl Shell<'_> {
         for (variable, value) in &assigns {
             self.variable_for_program(&name, variable, value);
         }
-        if own::is_client(&name) {
+        if agent_settings::is_client(&name) {
             // Set before, and perhaps exported.
-            let set =
-                own::PLACES.iter().filter_map(|place| Some(((*place).to_owned(), self.variable(place)?)));
+            let set = agent_settings::CLIENT_VARIABLES
+                .iter()
+                .filter_map(|place| Some(((*place).to_owned(), self.variable(place)?)));
             let set: Vec<_> = set.collect();
             assigns.extend(set);
         }
@@ -198,7 +199,7 @@ impl Shell<'_> {
             return flow;
         }
         if stdin.piped && call.row().is_some_and(|row| row.sends) {
-            self.send(Text::lit("another machine"), stdin.cargo(), &run.name);
+            self.send(Text::lit("another machine"), stdin.sent_kind(), &run.name);
         }
         self.build_options(call);
         self.typed(call, stdin);

@@ -1,7 +1,7 @@
 //! Programs that send and fetch.
 
 use crate::effects::shell::{Flow, Shell, Taint};
-use crate::effects::{Access, Cargo, Origin, Text};
+use crate::effects::{Access, Origin, SentKind, Text};
 use crate::programs::Invocation;
 
 /// How much of a file of commands is read.
@@ -34,7 +34,7 @@ impl Shell<'_> {
                     for folder in call.words.iter().skip(1) {
                         self.touch_all(Access::Read, folder, "restic", true);
                     }
-                    self.send(to, Cargo::Archive, "restic");
+                    self.send(to, SentKind::Archive, "restic");
                 }
             }
             "dig" | "nslookup" | "host" | "ping" | "drill" | "resolvectl" | "traceroute" => {
@@ -43,19 +43,19 @@ impl Shell<'_> {
                         || arg.has_origin(Origin::Credential)
                         || arg.has_origin(Origin::Computed)
                     {
-                        self.send(arg.clone(), Cargo::File, &run.name);
+                        self.send(arg.clone(), SentKind::File, &run.name);
                     }
                 }
             }
             "mail" | "mailx" | "mutt" | "sendmail" | "swaks" | "msmtp" => {
                 let host = call.operands().first().map(|arg| (*arg).clone()).unwrap_or_default();
                 let attached = call.has_any(&["-a", "-A"]);
-                self.send(host, if attached { Cargo::File } else { stdin.cargo() }, &run.name);
+                self.send(host, if attached { SentKind::File } else { stdin.sent_kind() }, &run.name);
             }
             "openssl" if call.word(0) == "s_client" => {
                 let host = call.value("-connect").cloned().unwrap_or_default();
                 let host = host.split_once(':').map_or(host.clone(), |(host, _)| host);
-                self.send(host, stdin.cargo(), &run.name);
+                self.send(host, stdin.sent_kind(), &run.name);
             }
             "gh" => self.forge(call, stdin),
             _ => return false,
@@ -69,15 +69,15 @@ impl Shell<'_> {
         if matches!(call.word(0), "pr" | "issue" | "gist" | "release" | "discussion")
             && run.args.iter().any(|arg| arg.has_origin(Origin::Credential))
         {
-            self.send(Text::lit("github.com"), Cargo::Credential, "gh");
+            self.send(Text::lit("github.com"), SentKind::Credential, "gh");
         }
         if call.word(0) == "gist" && call.word(1) == "create" {
             for file in call.operands() {
                 self.touch(Access::Read, file, "gh gist");
-                self.send(Text::lit("gist.github.com"), Cargo::File, "gh gist");
+                self.send(Text::lit("gist.github.com"), SentKind::File, "gh gist");
             }
             if stdin.piped {
-                self.send(Text::lit("gist.github.com"), stdin.cargo(), "gh gist");
+                self.send(Text::lit("gist.github.com"), stdin.sent_kind(), "gh gist");
             }
         }
         // Publishing a build is what a release is for. The guards judge which files it includes.
@@ -125,7 +125,7 @@ impl Shell<'_> {
         if stdin.literal().is_some_and(puts) || name == "lftp" && scripts.any(|text| puts(&text.to_string()))
         {
             let host = words.last().map_or_else(Text::default, |host| (*host).clone());
-            self.send(host, Cargo::File, name);
+            self.send(host, SentKind::File, name);
             return;
         }
         let Some((last, sources)) = words.split_last() else { return };
@@ -152,14 +152,14 @@ impl Shell<'_> {
             let host = last.split_once(':').map_or_else(|| (*last).clone(), |(host, _)| host);
             let host = host.split_once('@').map_or(host.clone(), |(_, host)| host);
             // Build output may be sent to where it is published.
-            self.send(host, if built || lists { Cargo::Data } else { Cargo::File }, name);
+            self.send(host, if built || lists { SentKind::Data } else { SentKind::File }, name);
             if call.given.iter().any(|given| given.name.starts_with("--del")) {
                 self.mirror_to(last, name);
             }
         } else if name == "rsync" || name == "scp" {
             self.fetched_files(call, last, sources);
         } else if stdin.piped {
-            self.send((*last).clone(), stdin.cargo(), name);
+            self.send((*last).clone(), stdin.sent_kind(), name);
         }
     }
 
@@ -244,15 +244,15 @@ impl Shell<'_> {
             (_, [host, ..]) => (*host).clone(),
             _ => Text::default(),
         };
-        let mut cargo = if shell { Cargo::Shell } else { stdin.cargo() };
+        let mut kind = if shell { SentKind::Shell } else { stdin.sent_kind() };
         for part in &text {
             if let Some(file) = part.strip_prefix("file:").or_else(|| part.strip_prefix("open:")) {
                 self.touch(Access::Read, &Text::from(file), name);
-                cargo = cargo.max(Cargo::File);
+                kind = kind.max(SentKind::File);
             }
         }
-        if shell || !(listens || probes) || cargo > Cargo::Data {
-            self.send(host, cargo, name);
+        if shell || !(listens || probes) || kind > SentKind::Data {
+            self.send(host, kind, name);
         }
     }
 
@@ -289,8 +289,8 @@ impl Shell<'_> {
         let Some(host) = call.words.first() else { return };
         let command = call.command();
         let host = host.split_once('@').map_or((*host).clone(), |(_, host)| host);
-        if stdin.cargo() > Cargo::Data {
-            self.send(host.clone(), stdin.cargo(), "ssh");
+        if stdin.sent_kind() > SentKind::Data {
+            self.send(host.clone(), stdin.sent_kind(), "ssh");
         }
         if command.is_empty() {
             if let Some(script) = stdin.literal().map(str::to_owned) {

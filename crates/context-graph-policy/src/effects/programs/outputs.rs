@@ -3,7 +3,7 @@
 //! much. Hidden files of the home folder are checked too, where an option says plainly that it is for output.
 
 use crate::effects::shell::Shell;
-use crate::effects::{Access, Run, Text, own};
+use crate::effects::{Access, Run, Text, agent_settings};
 use crate::programs::{Given, Invocation, Role, lists};
 
 /// Programs that fill a folder: their verbs, and which word after the verb is the folder. Without that word the
@@ -123,10 +123,12 @@ impl Shell<'_> {
         // `--emit=dep-info=file`
         let place = place.split_once('=').map_or_else(|| place.clone(), |(_, inner)| inner);
         let place = self.home_expanded(&place);
-        let Some(path) = place.literal().filter(|path| path.contains("claude") || own::is_near(path)) else {
+        let Some(path) =
+            place.literal().filter(|path| path.contains("claude") || agent_settings::is_near(path))
+        else {
             return;
         };
-        if own::is_folder(path.trim_end_matches('/')) {
+        if agent_settings::is_folder(path.trim_end_matches('/')) {
             self.bring_unnamed(&place, false, by);
         } else {
             self.touch(Access::Write, &place, by);

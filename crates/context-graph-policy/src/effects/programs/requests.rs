@@ -2,25 +2,25 @@
 
 use super::host_of;
 use crate::effects::shell::{Flow, Shell, Taint};
-use crate::effects::{Access, Cargo, Origin, Text};
+use crate::effects::{Access, Origin, SentKind, Text};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
     pub(super) fn request(&mut self, call: &Invocation<'_>, stdin: &Flow) {
         let name = call.run.name.as_str();
         let (uploads, sent) = carried(call);
-        let mut cargo = sent;
+        let mut kind = sent;
         if matches!(name, "http" | "https" | "xh" | "httpie") && stdin.piped {
-            cargo = cargo.max(stdin.cargo());
+            kind = kind.max(stdin.sent_kind());
         }
         for file in &uploads {
             if matches!(file.literal(), Some("-" | "." | "/dev/stdin")) {
-                cargo = cargo.max(stdin.cargo());
+                kind = kind.max(stdin.sent_kind());
             } else if let Some(flow) = self.descriptor(file) {
-                cargo = cargo.max(flow.cargo());
+                kind = kind.max(flow.sent_kind());
             } else {
                 self.touch(Access::Read, file, name);
-                cargo = cargo.max(Cargo::File);
+                kind = kind.max(SentKind::File);
             }
         }
         let saved: Vec<&Text> = call.values(if name == "wget" { "-O" } else { "-o" }).collect();
@@ -51,12 +51,9 @@ impl Shell<'_> {
         for file in call.values("-K") {
             self.touch(Access::Read, file, name);
             let given = if file.known() == "-" { Some(stdin.clone()) } else { self.descriptor(file) };
-            if given.is_some_and(|flow| {
-                flow.literal()
-                    .is_none_or(|text| ["upload", "data", "form"].iter().any(|word| text.contains(word)))
-            }) {
-                cargo = cargo.max(Cargo::File);
-                self.send(Text::hole(Origin::Output), Cargo::File, name);
+            if given.is_some_and(|options| may_upload(&options)) {
+                kind = kind.max(SentKind::File);
+                self.send(Text::hole(Origin::Output), SentKind::File, name);
             }
             self.options_from(file, stdin);
         }
@@ -80,8 +77,8 @@ impl Shell<'_> {
                 self.taint(&saved, Taint::Network);
             }
             // An address from a list carries nothing.
-            let carried = cargo.max(if url.is_blank() && !url.has_origin(Origin::Credential) {
-                Cargo::Nothing
+            let carried = kind.max(if url.is_blank() && !url.has_origin(Origin::Credential) {
+                SentKind::Nothing
             } else {
                 of_text(&url)
             });
@@ -139,8 +136,8 @@ const DATA: &[&str] = &[
 ];
 
 /// The files that a request uploads, and what the rest of it carries.
-fn carried(call: &Invocation<'_>) -> (Vec<Text>, Cargo) {
-    let mut cargo = Cargo::Nothing;
+fn carried(call: &Invocation<'_>) -> (Vec<Text>, SentKind) {
+    let mut kind = SentKind::Nothing;
     let files = ["--upload-file", "--post-file", "--body-file"];
     let mut uploads: Vec<Text> = files.iter().flat_map(|option| call.values(option)).cloned().collect();
     let mut data: Vec<Text> = DATA.iter().flat_map(|option| call.values(option)).cloned().collect();
@@ -156,16 +153,16 @@ fn carried(call: &Invocation<'_>) -> (Vec<Text>, Cargo) {
         for value in call.values(option) {
             let authorizes = value.prefix().to_ascii_lowercase().starts_with("authorization");
             if !authorizes && value.has_origin(Origin::File) {
-                cargo = cargo.max(Cargo::File);
+                kind = kind.max(SentKind::File);
             }
             if option == "--cookie" && value.has_origin(Origin::Credential) {
-                cargo = cargo.max(Cargo::Credential);
+                kind = kind.max(SentKind::Credential);
             }
         }
     }
     uploads.extend(files_of_options(call));
     for value in &data {
-        cargo = cargo.max(of_text(value).max(Cargo::Data));
+        kind = kind.max(of_text(value).max(SentKind::Data));
         let file = value
             .strip_prefix("@")
             .or_else(|| {
@@ -179,7 +176,7 @@ fn carried(call: &Invocation<'_>) -> (Vec<Text>, Cargo) {
             uploads.push(file);
         }
     }
-    (uploads, cargo)
+    (uploads, kind)
 }
 
 /// The files that options such as headers send.
@@ -197,13 +194,18 @@ fn files_of_options(call: &Invocation<'_>) -> Vec<Text> {
     named.chain(headers).collect()
 }
 
+/// Whether options that are read from a file or a pipe may upload something.
+fn may_upload(options: &Flow) -> bool {
+    options.literal().is_none_or(|text| ["upload", "data", "form"].iter().any(|word| text.contains(word)))
+}
+
 /// What a part of a request carries.
-fn of_text(text: &Text) -> Cargo {
+fn of_text(text: &Text) -> SentKind {
     if text.has_origin(Origin::Credential) || context_graph_secrets::holds_secret(text.prefix()) {
-        Cargo::Credential
+        SentKind::Credential
     } else if text.has_origin(Origin::File) {
-        Cargo::File
+        SentKind::File
     } else {
-        Cargo::Nothing
+        SentKind::Nothing
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Cargo, Text};
+use crate::effects::{Access, SentKind, Text};
 use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
@@ -55,19 +55,19 @@ impl Shell<'_> {
             all.iter().filter(|word| !is_elsewhere(word)).map(|word| (*word).clone()).collect()
         };
         let host = words.last().map_or_else(Text::default, |last| (*last).clone());
-        let mut cargo = Cargo::Nothing;
+        let mut kind = SentKind::Nothing;
         for file in &files {
             if file.known() == "-" {
-                cargo = cargo.max(stdin.cargo());
+                kind = kind.max(stdin.sent_kind());
                 continue;
             }
             self.touch_all(Access::Read, file, &run.name, true);
-            cargo = cargo.max(if self.is_built(file) { Cargo::Data } else { Cargo::File });
+            kind = kind.max(if self.is_built(file) { SentKind::Data } else { SentKind::File });
         }
         if skip == usize::MAX && files.is_empty() {
-            cargo = Cargo::File;
+            kind = SentKind::File;
         }
-        self.send(host, cargo, &run.name);
+        self.send(host, kind, &run.name);
         true
     }
 

@@ -3,7 +3,7 @@
 use crate::effects::inline;
 use crate::effects::path::arrived;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Cargo, Text, Unknown};
+use crate::effects::{Access, SentKind, Text, Unknown};
 use crate::programs::{Invocation, Role};
 
 /// How many lines of a file are searched for commands.
@@ -68,15 +68,15 @@ impl Shell<'_> {
             Role::Gather => self.touch_all(Access::Read, value, by, true),
             Role::Send => {
                 let fed = value.known() == "-";
-                let cargo = if fed {
-                    stdin.cargo()
+                let kind = if fed {
+                    stdin.sent_kind()
                 } else if self.is_built(value) {
-                    Cargo::Data
+                    SentKind::Data
                 } else {
-                    Cargo::File
+                    SentKind::File
                 };
                 self.touch_all(Access::Read, value, by, true);
-                self.send(Text::lit("another machine"), cargo, by);
+                self.send(Text::lit("another machine"), kind, by);
             }
             Role::Write => {
                 self.touch(Access::Write, value, by);

@@ -60,7 +60,7 @@ impl Shell<'_> {
             let program = value.file_name();
             if name.known() == "SHELL" && !program.literal().is_some_and(super::variables::is_shell) {
                 self.script_text(&value, stdin, "make");
-                self.unknown(Unknown::Foreign(
+                self.unknown(Unknown::Opaque(
                     "make runs its recipes by another program than a shell".to_owned(),
                 ));
             } else {

@@ -93,7 +93,7 @@ impl Shell<'_> {
 
     fn awk_program(&mut self, program: &str) {
         if program.contains("/inet/") {
-            self.send(Text::default(), crate::effects::Cargo::Shell, "awk");
+            self.send(Text::default(), crate::effects::SentKind::Shell, "awk");
         }
         let strings = crate::effects::inline::string_literals(program);
         if program.contains("system(")

@@ -43,7 +43,7 @@ impl Shell<'_> {
             "LD_PRELOAD" | "DYLD_INSERT_LIBRARIES" | "LD_AUDIT" => {
                 let installed = ["/usr/lib", "/lib", "/opt/homebrew"];
                 if !value.is_empty() && !installed.iter().any(|folder| value.prefix().starts_with(folder)) {
-                    self.unknown(Unknown::Foreign(format!("{variable} puts code into another program")));
+                    self.unknown(Unknown::Opaque(format!("{variable} puts code into another program")));
                 }
             }
             _ => {}

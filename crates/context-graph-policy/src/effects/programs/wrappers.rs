@@ -3,7 +3,7 @@
 
 use super::network::is_this_machine;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Origin, Privilege, Run, Text, Unknown, own};
+use crate::effects::{Access, Origin, Privilege, Run, Text, Unknown, agent_settings};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
@@ -273,7 +273,8 @@ impl Shell<'_> {
                 && rest[0].has_origin(Origin::File)
                 && self.has_just_read_settings();
             let rest = if set { rest[1..].to_vec() } else { rest };
-            let unset = call.values("-u").filter(|name| own::PLACES.contains(&name.known()));
+            let unset =
+                call.values("-u").filter(|name| agent_settings::CLIENT_VARIABLES.contains(&name.known()));
             let unset: Vec<_> = unset.map(|name| (name.known().to_owned(), Text::default())).collect();
             if !unset.is_empty() {
                 let assigns = run.assigns.iter().cloned().chain(unset).collect();

@@ -1,4 +1,6 @@
 //! Walks a command in order: follows variables, folders and functions, and reports programs.
+//!
+//! One file, because it is one walk over the parsed command: its functions call each other and share one state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -9,7 +11,7 @@ use super::parse::{ParseError, parse};
 use super::redirect::Taint;
 use crate::effects::path::Places;
 use crate::effects::{Effects, Text, Unknown};
-use crate::programs::Known;
+use crate::programs::KnownPrograms;
 
 /// Longer commands are not parsed.
 const MAX_LENGTH: usize = 256 * 1024;
@@ -54,7 +56,7 @@ pub(crate) struct Shell<'a> {
     pub(crate) places: Places<'a>,
     pub(crate) project: &'a str,
     /// The tables of known programs.
-    pub(crate) known: Known<'a>,
+    pub(crate) known: KnownPrograms<'a>,
     pub(crate) out: Effects,
     pub(super) frame: Frame,
     pub(super) functions: BTreeMap<String, Rc<Node>>,
@@ -119,7 +121,7 @@ pub(crate) struct Shell<'a> {
 }
 
 impl<'a> Shell<'a> {
-    pub(crate) fn new(places: Places<'a>, project: &'a str, cwd: &str, known: Known<'a>) -> Self {
+    pub(crate) fn new(places: Places<'a>, project: &'a str, cwd: &str, known: KnownPrograms<'a>) -> Self {
         let frame = Frame {
             vars: BTreeMap::new(),
             arrays: BTreeMap::new(),

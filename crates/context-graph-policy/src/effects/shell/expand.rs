@@ -215,15 +215,8 @@ impl Shell<'_> {
             None => self.lookup(&name),
         };
         if param.length {
-            let listed = param.index.is_some() || matches!(name.as_str(), "@" | "*");
-            let length = match values.as_slice() {
-                _ if listed => Some(values.len()),
-                [] => Some(0),
-                [value, ..] => value.literal().map(|text| text.chars().count()),
-            };
-            return vec![
-                length.map_or_else(|| Text::hole(Origin::Output), |length| Text::lit(length.to_string())),
-            ];
+            let is_list = param.index.is_some() || matches!(name.as_str(), "@" | "*");
+            return vec![length(&values, is_list)];
         }
         if param.evaluated {
             for value in &values {
@@ -362,6 +355,16 @@ impl Shell<'_> {
 fn unescaped(values: Vec<Text>) -> Vec<Text> {
     let is_escaped = |value: &Text| value.literal().is_none_or(|text| text.contains('\\'));
     if values.iter().any(is_escaped) { vec![Text::hole(Origin::Computed)] } else { values }
+}
+
+/// `${#name}`: how many elements a list has, or how many characters a value.
+fn length(values: &[Text], is_list: bool) -> Text {
+    let length = match values {
+        _ if is_list => Some(values.len()),
+        [] => Some(0),
+        [value, ..] => value.literal().map(|text| text.chars().count()),
+    };
+    length.map_or_else(|| Text::hole(Origin::Output), |length| Text::lit(length.to_string()))
 }
 
 fn joined_with_blanks(values: &[Text]) -> Text {

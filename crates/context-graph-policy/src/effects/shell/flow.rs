@@ -1,6 +1,6 @@
 //! What flows through pipes: the text as far as it is known, and what makes it suspicious.
 
-use crate::effects::{Cargo, Origin, Piece, Text};
+use crate::effects::{Origin, Piece, SentKind, Text};
 
 /// Longer known output is dropped.
 const MAX_TEXT: usize = 256 * 1024;
@@ -45,17 +45,17 @@ impl Flow {
     }
 
     /// What of it the network would get.
-    pub(crate) fn cargo(&self) -> Cargo {
+    pub(crate) fn sent_kind(&self) -> SentKind {
         if self.environment || self.has_credential() {
-            Cargo::Credential
+            SentKind::Credential
         } else if self.archive {
-            Cargo::Archive
+            SentKind::Archive
         } else if self.file || self.text.as_ref().is_some_and(|text| text.has_origin(Origin::File)) {
-            Cargo::File
+            SentKind::File
         } else if self.piped {
-            Cargo::Data
+            SentKind::Data
         } else {
-            Cargo::Nothing
+            SentKind::Nothing
         }
     }
 

@@ -3,7 +3,7 @@
 use super::eval::Shell;
 use super::flow::Flow;
 use crate::effects::path::is_within;
-use crate::effects::{Access, Cargo, Disclosure, PathEffect, Send, Target, Text, Unknown};
+use crate::effects::{Access, Disclosure, PathEffect, Sending, SentKind, Target, Text, Unknown};
 use crate::programs::lists;
 
 /// How much of the call's work budget a path costs, and a pattern.
@@ -165,8 +165,8 @@ impl Shell<'_> {
         }
     }
 
-    pub(crate) fn send(&mut self, host: Text, cargo: Cargo, by: &str) {
-        self.out.sends.push(Send { host, cargo, by: by.to_owned() });
+    pub(crate) fn send(&mut self, host: Text, kind: SentKind, by: &str) {
+        self.out.sends.push(Sending { host, kind, by: by.to_owned() });
     }
 
     /// Whatever reaches the end of a pipeline is shown.

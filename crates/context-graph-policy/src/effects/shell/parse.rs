@@ -3,6 +3,8 @@
 //! Written by hand because every tool call pays for it: general shell parsers cost a tenth of a millisecond on
 //! their first call, this one microseconds. Input that it cannot parse is an error, never a guess: the caller
 //! treats it as unknown.
+//!
+//! One file, because it is one grammar: its functions call each other.
 
 use super::ast::{Assign, Node, Simple, Value};
 use super::redirections::HereDoc;

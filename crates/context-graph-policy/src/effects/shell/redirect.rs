@@ -4,7 +4,7 @@ use super::ast::{Redirect, RedirectKind};
 use super::eval::Shell;
 use super::flow::Flow;
 use crate::effects::path::absolute;
-use crate::effects::{Access, Cargo, Disclosure, Text, Unknown};
+use crate::effects::{Access, Disclosure, SentKind, Text, Unknown};
 
 /// How many open files are followed.
 const MAX_OPENED: usize = 64;
@@ -147,7 +147,7 @@ impl Shell<'_> {
             return false;
         };
         let host = Text::from(rest.split('/').next().unwrap_or(""));
-        self.send(host, flow.cargo().max(Cargo::Shell), "/dev/tcp");
+        self.send(host, flow.sent_kind().max(SentKind::Shell), "/dev/tcp");
         true
     }
 

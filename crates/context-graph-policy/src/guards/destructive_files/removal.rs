@@ -34,10 +34,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         return;
     }
     let Some((folder, whole)) = folder_of(&target.path) else {
-        let path = &target.path;
-        let unseen = effect.recursive
-            && (begins_unknown(path) || is_unknown_child(case, path) || hangs_on_root(case, path));
-        if unseen || is_found_outside(case, path) || is_part_of_outside(case, effect) {
+        if may_be_outside(case, effect) {
             found.add_at(
                 &OUTSIDE,
                 shown.as_str(),
@@ -78,7 +75,7 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
                 quoted!("`{}` would remove the whole project (`{}`).", by, shown),
             );
         } else if !by.ends_with("mv")
-            && ((effect.recursive || contents) && is_foreign(case, place) || is_personal(case, place))
+            && ((effect.recursive || contents) && is_elsewhere(case, place) || is_personal(case, place))
         {
             found.add_at(
                 &OUTSIDE,
@@ -90,6 +87,14 @@ pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
         }
         return;
     }
+}
+
+/// Whether a path that is not fully known may be outside the project.
+fn may_be_outside(case: &Case<'_>, effect: &PathEffect) -> bool {
+    let path = &effect.target.path;
+    let unseen = effect.recursive
+        && (begins_unknown(path) || is_unknown_child(case, path) || hangs_on_root(case, path));
+    unseen || is_found_outside(case, path) || is_part_of_outside(case, effect)
 }
 
 /// Whether the path would be the home folder, the project or a system folder if its variable were empty.
@@ -142,7 +147,7 @@ fn is_part_of_outside(case: &Case<'_>, effect: &PathEffect) -> bool {
     let known = path.prefix();
     let folder = known.rfind('/').map_or("", |at| &known[..at]);
     let is_remade = lists::REMADE.contains(&path.file_name().to_string().as_str());
-    if is_remade || !is_foreign(case, known) {
+    if is_remade || !is_elsewhere(case, known) {
         return false;
     }
     effect.recursive || folder == case.ctx.home.trim_end_matches('/') || is_personal(case, folder)
@@ -153,7 +158,7 @@ fn is_part_of_outside(case: &Case<'_>, effect: &PathEffect) -> bool {
 fn is_found_outside(case: &Case<'_>, path: &Text) -> bool {
     let folder = path.prefix().trim_end_matches('/');
     let around = is_within(case.ctx.project, folder) && folder != case.ctx.project
-        || is_within(folder, case.ctx.home) && is_foreign(case, folder);
+        || is_within(folder, case.ctx.home) && is_elsewhere(case, folder);
     let kept = ["/etc", "/var", "/usr", "/opt", "/srv"].iter().any(|kept| is_within(folder, kept))
         && !is_passing(folder, case.ctx)
         && !is_within(folder, case.ctx.project)
@@ -260,7 +265,7 @@ fn is_temporary_project(project: &str, place: &str) -> bool {
     is_temporary(project) && place != project && !is_within(project, place)
 }
 
-fn is_foreign(case: &Case<'_>, place: &str) -> bool {
+fn is_elsewhere(case: &Case<'_>, place: &str) -> bool {
     let ctx = case.ctx;
     let start = ctx.cwd;
     if is_within(place, ctx.project) || is_passing(place, ctx) && !matches!(place, "/tmp" | "/var/tmp") {

@@ -1,8 +1,8 @@
-//! Splits a policy's text into words with their lines: names, strings and signs, without comments.
+//! Splits a policy's text into tokens with their lines: names, strings and signs, without comments.
 
-/// A word of the text.
+/// A token of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Word<'a> {
+pub(super) enum Token<'a> {
     /// A dotted name: `input.signals.branch`.
     Name(&'a str),
     /// The text between quotes, still escaped.
@@ -11,8 +11,8 @@ pub(super) enum Word<'a> {
     Sign(u8),
 }
 
-/// All words, each with its line from 1.
-pub(super) fn words(text: &str) -> Vec<(u32, Word<'_>)> {
+/// All tokens, each with its line from 1.
+pub(super) fn tokens(text: &str) -> Vec<(u32, Token<'_>)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let (mut at, mut line) = (0, 1_u32);
@@ -21,18 +21,18 @@ pub(super) fn words(text: &str) -> Vec<(u32, Word<'_>)> {
             b'#' => until(&bytes[at..], |byte| byte == b'\n'),
             b'"' | b'`' => {
                 let inside = quoted(&bytes[at + 1..], byte);
-                found.push((line, Word::Text(text.get(at + 1..at + 1 + inside).unwrap_or(""))));
+                found.push((line, Token::Text(text.get(at + 1..at + 1 + inside).unwrap_or(""))));
                 inside + 2
             }
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
                 let length = until(&bytes[at..], |byte| !is_name(byte));
-                found.push((line, Word::Name(text[at..at + length].trim_end_matches('.'))));
+                found.push((line, Token::Name(text[at..at + length].trim_end_matches('.'))));
                 length
             }
             byte => {
                 if !byte.is_ascii_whitespace() {
-                    found.push((line, Word::Sign(byte)));
+                    found.push((line, Token::Sign(byte)));
                 }
                 1
             }
@@ -68,19 +68,19 @@ mod tests {
     fn names_texts_and_signs_have_their_lines() {
         let text = "a.b := \"x\\\"y\" # c.d\n\n`raw\n#` e[\"f\"].g";
         assert_eq!(
-            words(text),
+            tokens(text),
             [
-                (1, Word::Name("a.b")),
-                (1, Word::Sign(b':')),
-                (1, Word::Sign(b'=')),
-                (1, Word::Text("x\\\"y")),
-                (3, Word::Text("raw\n#")),
-                (4, Word::Name("e")),
-                (4, Word::Sign(b'[')),
-                (4, Word::Text("f")),
-                (4, Word::Sign(b']')),
-                (4, Word::Sign(b'.')),
-                (4, Word::Name("g")),
+                (1, Token::Name("a.b")),
+                (1, Token::Sign(b':')),
+                (1, Token::Sign(b'=')),
+                (1, Token::Text("x\\\"y")),
+                (3, Token::Text("raw\n#")),
+                (4, Token::Name("e")),
+                (4, Token::Sign(b'[')),
+                (4, Token::Text("f")),
+                (4, Token::Sign(b']')),
+                (4, Token::Sign(b'.')),
+                (4, Token::Name("g")),
             ]
         );
     }
@@ -88,7 +88,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_an_answer(text in "[a\"`#\\\\.é\n ]{0,40}") {
-            let _ = words(&text);
+            let _ = tokens(&text);
         }
     }
 }

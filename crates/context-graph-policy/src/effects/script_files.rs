@@ -8,7 +8,7 @@ use super::path::Places;
 use super::programs::{interpreter_named, make_variables};
 use super::shell::Shell;
 use super::{Effects, Text, inline};
-use crate::programs::Known;
+use crate::programs::KnownPrograms;
 
 /// A file that something runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub(crate) fn of_script<'a>(
     cwd: &str,
     project: &'a str,
     places: Places<'a>,
-    known: Known<'a>,
+    known: KnownPrograms<'a>,
 ) -> Effects {
     let mut shell = Shell::new(places, project, cwd, known);
     shell.leave_work(MAX_WORK);
@@ -103,15 +103,8 @@ pub(crate) fn of_script<'a>(
             }
         }
         "npm" => {
-            let package: Value = serde_json::from_str(text).unwrap_or_default();
-            for part in &script.parts {
-                for name in [format!("pre{part}"), part.clone(), format!("post{part}")] {
-                    let line =
-                        package.pointer(&format!("/scripts/{}", name.replace('~', "~0").replace('/', "~1")));
-                    if let Some(line) = line.and_then(Value::as_str) {
-                        shell.quietly(|shell| shell.script(line));
-                    }
-                }
+            for line in package_scripts(text, &script.parts) {
+                shell.quietly(|shell| shell.script(&line));
             }
         }
         "json" => {
@@ -159,6 +152,17 @@ pub(crate) fn of_script<'a>(
         language => inline::scan(&mut shell, language, text, &[]),
     }
     shell.out
+}
+
+/// The scripts of a `package.json` that run with these names, each with those before and after it.
+fn package_scripts(text: &str, names: &[String]) -> Vec<String> {
+    let package: Value = serde_json::from_str(text).unwrap_or_default();
+    let all = names.iter().flat_map(|name| [format!("pre{name}"), name.clone(), format!("post{name}")]);
+    let line = |name: String| {
+        let pointer = format!("/scripts/{}", name.replace('~', "~0").replace('/', "~1"));
+        package.pointer(&pointer).and_then(Value::as_str).map(str::to_owned)
+    };
+    all.filter_map(line).collect()
 }
 
 /// A line of a workflow. All secrets at once are treated as the whole environment of a shell; a single secret

@@ -21,7 +21,7 @@ pub(crate) fn is_settings(path: &str) -> bool {
         .any(|file| path.strip_suffix(file).is_some_and(|before| before.is_empty() || before.ends_with('/')))
 }
 
-/// Programs that look for settings or records in places that variables name, and those variables.
+/// Programs that look for settings or records in places that variables name.
 const CLIENTS: &[&str] = &[
     "context-graph",
     "claude",
@@ -35,7 +35,8 @@ const CLIENTS: &[&str] = &[
     "amp",
     "droid",
 ];
-pub(crate) const PLACES: &[&str] = &[
+/// The variables that change what these programs read, or what they ask about.
+pub(crate) const CLIENT_VARIABLES: &[&str] = &[
     "HOME",
     "XDG_CONFIG_HOME",
     "CLAUDE_CONFIG_DIR",
