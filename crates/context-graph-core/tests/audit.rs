@@ -92,7 +92,7 @@ fn a_call_is_told_from_the_asking_to_the_answer() {
     assert_eq!((call.prompt_id.as_deref(), call.permission_mode.as_deref()), (Some("p1"), Some("default")));
     assert_eq!((call.cwd.as_str(), call.project.as_str(), call.at_ms), ("/w", "/p", 1000));
     assert_eq!(call.records.iter().map(|part| part.seq).collect::<Vec<_>>(), [1, 2, 3]);
-    assert!(call.agent.is_main());
+    assert_eq!(call.agent.id, None, "the main thread");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //! - [`tool_input`]: the inputs of the client's common tools.
 //! - [`reply`]: the building blocks of replies.
 //! - [`schema`]: JSON Schema of every payload and reply.
-//! - [`words`]: makes foreign text safe to show.
+//! - [`safe_text`]: makes foreign text safe to show.
 //!
 //! Nothing here reads a file, a clock or the environment. Unknown fields, unknown enum values and unknown events
 //! are data and survive a round trip; a wrong type or a missing required field is a [`DecodeError`] that names it.
@@ -30,9 +30,9 @@ pub mod envelope;
 pub mod fields;
 pub mod outcome;
 pub mod reply;
+pub mod safe_text;
 pub mod schema;
 pub mod tool_input;
-pub mod words;
 
 pub use claude_code::{CommonEventData, Event, EventName, EventPayload, InjectsContext};
 pub use decode::DecodeError;

@@ -3,6 +3,8 @@
 //! A field is written `presence name: Type`, or `presence name = "key": Type` where the key is a Rust keyword.
 //! The presences are those of [`Fields`](crate::fields::Fields): `required`, `optional` (may be absent) and
 //! `nullable` (must be there, may be `null`); the last two make the struct's field an `Option`.
+//!
+//! One file, because macros are visible in textual order only, and these use each other.
 
 /// The struct field's type for a presence.
 macro_rules! presence_type {

@@ -324,3 +324,13 @@ fn whatever_is_missing_or_mistyped_is_read_or_named() {
         }
     }
 }
+
+#[test]
+fn every_agent_can_be_told_that_a_call_is_denied() {
+    use context_graph_events::{EventName, Verb};
+    // Without such a verb a denial would be dropped, and the call would run.
+    for agent in Agent::ALL.into_iter().filter(|agent| agent.sheet().is_some()) {
+        let verbs = agent.verbs(EventName::PreToolUse);
+        assert!(verbs.contains(&Verb::Deny) || verbs.contains(&Verb::Halt), "{agent}");
+    }
+}

@@ -3,6 +3,7 @@
 
 use context_graph_events::Event;
 use context_graph_events::claude_code::*;
+use context_graph_events::tool_input::ToolInput;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -34,6 +35,8 @@ fn a_tools_input_can_be_read_as_the_callers_type() {
         read(json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"}));
     assert_eq!(call.parse_tool_input::<Command>().unwrap().command, "ls");
     assert!(call.parse_tool_input::<Vec<u8>>().is_err());
+    let ToolInput::Bash(typed) = call.typed_input().unwrap() else { panic!("{call:?}") };
+    assert_eq!(typed.command, "ls");
 }
 
 #[test]

@@ -41,45 +41,45 @@ impl<'a> Refused<'a> {
     }
 
     /// Keeps it aside: one per session and reason, up to the limit of the member and machine.
-    pub(crate) fn put_aside(self, pool: &Pool, guest: &Principal, now_ms: i64) -> Result<(), DbError> {
+    pub(crate) fn put_aside(self, pool: &Pool, principal: &Principal, now_ms: i64) -> Result<(), DbError> {
         let session_id: String = self.session_id.chars().take(200).collect();
         pool.with(|connection| {
             let again = "UPDATE refused SET at_ms = $4 WHERE machine = $1 AND session_id = $2 AND why = $3 AND member = $5";
-            let known = given![self.machine, session_id.as_str(), self.why, now_ms, guest.member];
+            let known = given![self.machine, session_id.as_str(), self.why, now_ms, principal.member];
             if connection.execute(again, known)? > 0 {
                 return Ok(());
             }
             let of_both = "SELECT count(*) FROM refused WHERE machine = $1 AND member = $2";
-            let kept = connection.one(of_both, given![self.machine, guest.member])?;
+            let kept = connection.one(of_both, given![self.machine, principal.member])?;
             if kept.is_some_and(|row| row.int(0) >= MOST_ASIDE) {
-                return more(connection, self.machine, guest, now_ms);
+                return more(connection, self.machine, principal, now_ms);
             }
             connection.execute(
                 "INSERT INTO refused (number, tenant, member, machine, session_id, at_ms, why, records, link, has, content)
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-                given![number(now_ms)?, guest.tenant, guest.member, self.machine, session_id, now_ms, self.why, self.head.0, self.head.1, self.has, self.content],
+                given![number(now_ms)?, principal.tenant, principal.member, self.machine, session_id, now_ms, self.why, self.head.0, self.head.1, self.has, self.content],
             )?;
             Ok(())
         })
     }
 }
 
-/// Counts, in one row, what is refused beyond what is kept: whoever fills the table first does not hide what comes then.
+/// Counts further refused requests in one row once the limit is reached, so that filling the table does not hide them.
 fn more(
     connection: &mut dyn Connection,
     machine: i64,
-    guest: &Principal,
+    principal: &Principal,
     now_ms: i64,
 ) -> Result<(), DbError> {
     let again =
         "UPDATE refused SET at_ms = $4, has = has + 1 WHERE machine = $1 AND member = $2 AND why = $3";
-    if connection.execute(again, given![machine, guest.member, MORE, now_ms])? > 0 {
+    if connection.execute(again, given![machine, principal.member, MORE, now_ms])? > 0 {
         return Ok(());
     }
     connection.execute(
         "INSERT INTO refused (number, tenant, member, machine, session_id, at_ms, why, records, link, has)
          VALUES ($1, $2, $3, $4, '', $5, $6, 0, $7, 1)",
-        given![number(now_ms)?, guest.tenant, guest.member, machine, now_ms, MORE, &[][..]],
+        given![number(now_ms)?, principal.tenant, principal.member, machine, now_ms, MORE, &[][..]],
     )?;
     Ok(())
 }

@@ -219,7 +219,7 @@ impl Client {
         self.send_bytes(path, &body)
     }
 
-    /// The same with a push that is packed already.
+    /// Sends a push that is packed already.
     #[cfg(unix)]
     pub(crate) fn push_bytes(&self, body: &[u8]) -> Result<u64, ClientError> {
         self.send_bytes("/v1/push", body)

@@ -15,7 +15,7 @@ use crate::members::{Principal, note_push};
 use crate::schema::number;
 use crate::session_row::{about, count};
 use crate::wire::{MAX_BLOCK, MAX_UNPACKED, Push};
-use crate::{given, keys, reached, words};
+use crate::{given, keys, reached, word_index};
 
 /// Why a push was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ pub(crate) fn plausible(at_ms: i64, now_ms: i64) -> i64 {
 }
 
 /// The server's copy of a session.
-pub(crate) struct Copy {
+pub(crate) struct SessionCopy {
     pub(crate) number: i64,
     pub(crate) ordinal: u64,
     pub(crate) born: i64,
@@ -57,17 +57,17 @@ pub(crate) struct Copy {
 }
 
 /// Accepts a push. Returns how many records of the session are stored durably. One that is refused is kept aside.
-pub fn take_in(pool: &Pool, guest: &Principal, push: &Push, now_ms: i64) -> Result<u64, PushError> {
-    let Some(machine) = guest.machine else {
+pub fn take_in(pool: &Pool, principal: &Principal, push: &Push, now_ms: i64) -> Result<u64, PushError> {
+    let Some(machine) = principal.machine else {
         return Err(PushError::Invalid("only a machine that has joined can push sessions"));
     };
-    let outcome = checked(machine, guest, push).and_then(|blocks| {
+    let outcome = checked(machine, principal, push).and_then(|blocks| {
         let born = plausible(push.about.started_ms, now_ms);
         let store = || {
             pool.with(|connection| connection.make_room(born))?;
             pool.transaction(PushError::is_conflict, |connection| {
-                let copy = find_or_begin(connection, guest, machine, push, born, now_ms)?;
-                go_on(connection, guest, machine, &copy, push, &blocks, now_ms)
+                let copy = find_or_begin(connection, principal, machine, push, born, now_ms)?;
+                go_on(connection, principal, machine, &copy, push, &blocks, now_ms)
             })
         };
         match store() {
@@ -81,18 +81,18 @@ pub fn take_in(pool: &Pool, guest: &Principal, push: &Push, now_ms: i64) -> Resu
     });
     if let Err(PushError::Refused(why, _) | PushError::Invalid(why)) = outcome {
         let has = if let Err(PushError::Refused(_, has)) = outcome { has } else { 0 };
-        Refused::push(machine, push, why, has).put_aside(pool, guest, now_ms)?;
+        Refused::push(machine, push, why, has).put_aside(pool, principal, now_ms)?;
     }
     outcome
 }
 
 /// The blocks of a push that its machine has signed.
-fn checked(machine: i64, guest: &Principal, push: &Push) -> Result<Vec<Block>, PushError> {
+fn checked(machine: i64, principal: &Principal, push: &Push) -> Result<Vec<Block>, PushError> {
     if SessionKey::new(&push.session_id).is_err() {
         return Err(PushError::Invalid("this is no id of a session"));
     }
     let signed = Push::signed(machine, &push.session_id, push.ordinal, &push.head);
-    if !keys::is_signed(&guest.public_key, &signed, &push.signature) {
+    if !keys::is_signed(&principal.public_key, &signed, &push.signature) {
         return Err(PushError::Invalid("the signature is not that of this machine over this head"));
     }
     unpack(push)
@@ -124,20 +124,27 @@ fn unpack(push: &Push) -> Result<Vec<Block>, PushError> {
 
 pub(crate) const COPY: &str = "SELECT number, ordinal, born, records, link, settled FROM sessions WHERE machine = $1 AND session_id = $2";
 
-pub(crate) fn copy_of(row: &Row, session_id: &str) -> Copy {
+pub(crate) fn copy_of(row: &Row, session_id: &str) -> SessionCopy {
     let ordinal = row.count(1);
     let link = row.link(4).map_or_else(|| Chain::begin(ordinal, session_id), Chain::from);
-    Copy { number: row.int(0), ordinal, born: row.int(2), records: row.count(3), link, settled: row.count(5) }
+    SessionCopy {
+        number: row.int(0),
+        ordinal,
+        born: row.int(2),
+        records: row.count(3),
+        link,
+        settled: row.count(5),
+    }
 }
 
 fn find_or_begin(
     connection: &mut dyn Connection,
-    guest: &Principal,
+    principal: &Principal,
     machine: i64,
     push: &Push,
     born: i64,
     now_ms: i64,
-) -> Result<Copy, PushError> {
+) -> Result<SessionCopy, PushError> {
     let locked = format!("{COPY}{}", connection.for_update());
     let key = given![machine, push.session_id.as_str()];
     if let Some(row) = connection.one(&locked, key)? {
@@ -156,7 +163,7 @@ fn find_or_begin(
             lifecycle, started_ms, updated_ms, continuity, prompts, calls, failures, stops, files, records, settled, stored_ms)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', '', '', '', $7, $7, 0.0, 0, 0, 0, 0, 0, 0, 0, $9)
          ON CONFLICT DO NOTHING",
-        given![number(now_ms)?, guest.tenant, guest.member, machine, push.session_id.as_str(), push.ordinal, born, push.share.as_str(), now_ms],
+        given![number(now_ms)?, principal.tenant, principal.member, machine, push.session_id.as_str(), push.ordinal, born, push.share.as_str(), now_ms],
     )?;
     let row = connection.one(&locked, key)?;
     row.map(|row| copy_of(&row, &push.session_id))
@@ -165,9 +172,9 @@ fn find_or_begin(
 
 fn go_on(
     connection: &mut dyn Connection,
-    guest: &Principal,
+    principal: &Principal,
     machine: i64,
-    copy: &Copy,
+    copy: &SessionCopy,
     push: &Push,
     blocks: &[Block],
     now_ms: i64,
@@ -177,7 +184,7 @@ fn go_on(
         return Err(PushError::Refused("another beginning", has));
     }
     if push.head.records <= has {
-        let known = link_at(connection, guest.tenant, copy, push.head.records)?;
+        let known = link_at(connection, principal.tenant, copy, push.head.records)?;
         let is_known = known.is_some_and(|link| *link.as_bytes() == push.head.link);
         return if is_known { Ok(has) } else { Err(PushError::Refused("rewrite", has)) };
     }
@@ -205,7 +212,7 @@ fn go_on(
             fresh.push((Cow::Owned(behind(block, has, link)), None));
         }
     }
-    store(connection, guest, machine, copy, push, &fresh, now_ms)?;
+    store(connection, principal, machine, copy, push, &fresh, now_ms)?;
     Ok(push.head.records)
 }
 
@@ -223,7 +230,7 @@ fn behind(block: &Block, has: u64, link: Chain) -> Block {
 fn link_at(
     connection: &mut dyn Connection,
     tenant: i64,
-    copy: &Copy,
+    copy: &SessionCopy,
     records: u64,
 ) -> Result<Option<Chain>, PushError> {
     if records == copy.records {
@@ -270,14 +277,14 @@ pub(crate) const WHOSE: &str = "tenant, member, machine, born";
 
 fn store(
     connection: &mut dyn Connection,
-    guest: &Principal,
+    principal: &Principal,
     machine: i64,
-    copy: &Copy,
+    copy: &SessionCopy,
     push: &Push,
     fresh: &[(Cow<'_, Block>, Option<usize>)],
     now_ms: i64,
 ) -> Result<(), PushError> {
-    let session_key = given![guest.tenant, copy.number, copy.born];
+    let session_key = given![principal.tenant, copy.number, copy.born];
     let mut bulk = Bulk::new(6);
     for (block, at) in fresh {
         let again;
@@ -288,7 +295,7 @@ fn store(
             &again
         };
         let [first, count] = [block.first, u64::from(block.count)].map(Field::from);
-        bulk.push(&[guest.tenant, copy.number, copy.born], &[first, count, Field::Bytes(content)]);
+        bulk.push(&[principal.tenant, copy.number, copy.born], &[first, count, Field::Bytes(content)]);
     }
     connection.insert("blocks", "tenant, session, born, first_seq, records, content", &bulk)?;
     drop(bulk);
@@ -304,14 +311,14 @@ fn store(
         }
     };
     timed(&mut records);
-    let whose = [guest.tenant, guest.member, machine, copy.born, copy.number];
-    words::learn(connection, &whose, &records)?;
-    if let Some(further) = reached::back(connection, guest.tenant, copy, &records)? {
+    let whose = [principal.tenant, principal.member, machine, copy.born, copy.number];
+    word_index::learn(connection, &whose, &records)?;
+    if let Some(further) = reached::back(connection, principal.tenant, copy, &records)? {
         from = further;
     }
     let mut alone = None;
     if from < copy.records {
-        let earlier = reached::earlier(connection, guest.tenant, copy, from)?;
+        let earlier = reached::earlier(connection, principal.tenant, copy, from)?;
         from = earlier.from;
         let mut all = earlier.records;
         timed(&mut all);
@@ -323,13 +330,13 @@ fn store(
                 "DELETE FROM {} WHERE tenant = $1 AND session = $2 AND born = $3 AND seq > $4",
                 table.name
             );
-            connection.execute(&sql, given![guest.tenant, copy.number, copy.born, from])?;
+            connection.execute(&sql, given![principal.tenant, copy.number, copy.born, from])?;
         }
     }
     let origin = SessionRef { session_id: &push.session_id, project: &push.about.project };
     let entries: Vec<Entry> = correlate(origin, records.iter().map(|(seq, record)| (*seq, record)));
     let mut derived = Derived {
-        whose: [guest.tenant, guest.member, machine, copy.born],
+        whose: [principal.tenant, principal.member, machine, copy.born],
         tables: TABLES.iter().map(|table| Bulk::new(4 + table.width)).collect(),
     };
     let open_turn = derive_rows(copy.number, &entries, &records, &mut derived)?;
@@ -341,7 +348,7 @@ fn store(
     connection.execute(
         "INSERT INTO tools SELECT DISTINCT tenant, tool FROM calls
          WHERE tenant = $1 AND session = $2 AND born = $3 AND seq > $4 ORDER BY tool ON CONFLICT DO NOTHING",
-        given![guest.tenant, copy.number, copy.born, from],
+        given![principal.tenant, copy.number, copy.born, from],
     )?;
     about(connection, copy, push, settled, now_ms)?;
     count(connection, session_key, copy.number)?;

@@ -20,7 +20,7 @@ pub mod schema;
 mod serve;
 mod session_row;
 pub mod wire;
-mod words;
+mod word_index;
 
 pub use aside::forget_by_id;
 pub use ingest::{PushError, take_in};

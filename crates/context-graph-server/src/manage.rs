@@ -61,18 +61,18 @@ pub fn is_name(name: &str) -> bool {
 /// Makes a change. Returns an invitation, which is shown only once.
 pub(crate) fn change(
     pool: &Pool,
-    guest: &Principal,
+    principal: &Principal,
     change: &Change,
     now_ms: i64,
 ) -> std::result::Result<Option<String>, ManageError> {
-    if guest.role != Role::Admin || guest.machine.is_some() {
-        note_try(pool, guest, "tried to change members", now_ms)?;
+    if principal.role != Role::Admin || principal.machine.is_some() {
+        note_try(pool, principal, "tried to change members", now_ms)?;
         return Err(ManageError::Role);
     }
     let is_conflict = |error: &ManageError| matches!(error, ManageError::Db(DbError::Conflict(_)));
     pool.transaction(is_conflict, |connection| {
-        let (shown, whom, what) = make(connection, guest, change, now_ms)?;
-        note(connection, guest, (&whom, &what, true), now_ms)?;
+        let (shown, whom, what) = make(connection, principal, change, now_ms)?;
+        note(connection, principal, (&whom, &what, true), now_ms)?;
         Ok(shown)
     })
 }
@@ -81,19 +81,19 @@ type Made = (Option<String>, String, String);
 
 fn make(
     connection: &mut dyn Connection,
-    guest: &Principal,
+    principal: &Principal,
     change: &Change,
     now_ms: i64,
 ) -> std::result::Result<Made, ManageError> {
-    let tenant = guest.tenant;
+    let tenant = principal.tenant;
     let nobody = |who: &str| ManageError::Nobody(who.to_owned());
-    let not_own = |name: &str| if name == guest.name { Err(ManageError::Own) } else { Ok(()) };
+    let not_own = |name: &str| if name == principal.name { Err(ManageError::Own) } else { Ok(()) };
     match change {
         Change::Invite { name, role } => {
             if !is_name(name) {
                 return Err(ManageError::Name);
             }
-            if role.is_some_and(|role| role != guest.role) {
+            if role.is_some_and(|role| role != principal.role) {
                 not_own(name)?;
             }
             let key = connection.one("SELECT policy_key FROM tenants WHERE tenant = $1", given![tenant])?;
@@ -141,33 +141,34 @@ fn make(
 
 fn note(
     connection: &mut dyn Connection,
-    guest: &Principal,
+    principal: &Principal,
     (whom, what, is_done): (&str, &str, bool),
     now_ms: i64,
 ) -> Result<()> {
     let sql = "INSERT INTO changes (number, tenant, member, whom, at_ms, what, is_done) VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    let row = given![number(now_ms)?, guest.tenant, guest.member, whom, now_ms, what, i64::from(is_done)];
+    let row =
+        given![number(now_ms)?, principal.tenant, principal.member, whom, now_ms, what, i64::from(is_done)];
     connection.execute(sql, row).map(drop)
 }
 
-/// What is on record of a session that a member had forgotten.
+/// What the record says if a member had a session forgotten.
 pub(crate) const FORGOTTEN: &str = "forgotten";
 
-/// Puts on record that a member had a session forgotten, and not which: what was in it is gone, and that is no secret.
-pub(crate) fn note_forgotten(pool: &Pool, guest: &Principal, records: u64, now_ms: i64) -> Result<()> {
+/// Records that a member had a session forgotten, but not which one: its content must be gone, the fact need not be.
+pub(crate) fn note_forgotten(pool: &Pool, principal: &Principal, records: u64, now_ms: i64) -> Result<()> {
     let what = format!("a session of {records} {}", if records == 1 { "record" } else { "records" });
-    pool.with(|connection| note(connection, guest, (&what, FORGOTTEN, true), now_ms))
+    pool.with(|connection| note(connection, principal, (&what, FORGOTTEN, true), now_ms))
 }
 
 /// Records an attempt of a member who is not an admin: one row for each member and kind.
-pub(crate) fn note_try(pool: &Pool, guest: &Principal, what: &str, now_ms: i64) -> Result<()> {
+pub(crate) fn note_try(pool: &Pool, principal: &Principal, what: &str, now_ms: i64) -> Result<()> {
     pool.with(|connection| {
         let again =
             "UPDATE changes SET at_ms = $1 WHERE tenant = $2 AND member = $3 AND what = $4 AND is_done = 0";
-        if connection.execute(again, given![now_ms, guest.tenant, guest.member, what])? > 0 {
+        if connection.execute(again, given![now_ms, principal.tenant, principal.member, what])? > 0 {
             return Ok(());
         }
-        note(connection, guest, ("", what, false), now_ms)
+        note(connection, principal, ("", what, false), now_ms)
     })
 }
 

@@ -66,11 +66,11 @@ pub fn of_token(pool: &Pool, token: &str, now_ms: i64) -> Result<Option<Principa
         if row.int(6) < now_ms - 60_000 {
             connection.execute("UPDATE tokens SET used_ms = $1 WHERE hash = $2", given![now_ms, hash])?;
         }
-        Ok(Some(guest(&row)))
+        Ok(Some(principal(&row)))
     })
 }
 
-fn guest(row: &Row) -> Principal {
+fn principal(row: &Row) -> Principal {
     Principal {
         tenant: row.int(0),
         member: row.int(1),

@@ -8,7 +8,7 @@ use context_graph_storage::store::Block;
 
 use crate::db::Connection;
 use crate::given;
-use crate::ingest::{Copy, PushError, read};
+use crate::ingest::{PushError, SessionCopy, read};
 
 /// In how many records before the settled ones a call is looked for.
 const CALLS_BACK: u64 = 20_000;
@@ -25,7 +25,7 @@ static READING: Mutex<()> = Mutex::new(());
 pub(crate) fn back(
     connection: &mut dyn Connection,
     tenant: i64,
-    copy: &Copy,
+    copy: &SessionCopy,
     records: &[(u64, EventRecord)],
 ) -> Result<Option<u64>, PushError> {
     let settled = copy.settled.min(copy.records);
@@ -74,7 +74,7 @@ fn ids(records: &[(u64, EventRecord)]) -> HashSet<String> {
 fn whole(
     connection: &mut dyn Connection,
     tenant: i64,
-    copy: &Copy,
+    copy: &SessionCopy,
     mut from: u64,
     settled: u64,
 ) -> Result<u64, PushError> {
@@ -107,7 +107,7 @@ pub(crate) struct Earlier {
 pub(crate) fn earlier(
     connection: &mut dyn Connection,
     tenant: i64,
-    copy: &Copy,
+    copy: &SessionCopy,
     mut from: u64,
 ) -> Result<Earlier, PushError> {
     let (mut blocks, mut bytes, mut alone) = (Vec::new(), 0, None);

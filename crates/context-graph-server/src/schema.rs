@@ -1,7 +1,7 @@
 //! Creates the tables and checks their version.
 
 use crate::db::{Connection, DbError, Pool, Result};
-use crate::{given, keys, words};
+use crate::{given, keys, word_index};
 
 /// The version of the tables.
 pub const FORMAT: i64 = 4;
@@ -109,7 +109,7 @@ fn upgrade(pool: &Pool, from: i64) -> Result<()> {
                 connection.batch(&connection.schema(step, partitioned))?;
             }
             if from < WORDS {
-                words::learn_all(connection)?;
+                word_index::learn_all(connection)?;
             }
             Ok(())
         },

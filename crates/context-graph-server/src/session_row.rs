@@ -2,13 +2,13 @@
 
 use crate::db::{Connection, Row};
 use crate::given;
-use crate::ingest::{Copy, PushError, plausible};
+use crate::ingest::{PushError, SessionCopy, plausible};
 use crate::wire::Push;
 
 /// Updates what the push tells about its session.
 pub(crate) fn about(
     connection: &mut dyn Connection,
-    copy: &Copy,
+    copy: &SessionCopy,
     push: &Push,
     settled: u64,
     now_ms: i64,

@@ -28,7 +28,7 @@ mod plan;
 mod undo;
 mod uninstall;
 
-pub use agents::{AgentClient, Call, UserFile, codex_trust};
+pub use agents::{AgentClient, OwnCommand, UserFile, codex_trust};
 pub use change::{Change, Edited, Note};
 pub use client::{
     ClientVersion, EXEC_FORM_SINCE, NEWEST_KNOWN_CLIENT, ON_FAILURE_SINCE, UNKNOWN_EVENTS_SKIPPED_SINCE,

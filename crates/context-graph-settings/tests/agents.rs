@@ -2,18 +2,18 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use context_graph_events::agents::Agent;
-use context_graph_settings::{AgentClient, Call, Change, Missing, SettingsError, codex_trust};
+use context_graph_settings::{AgentClient, Change, Missing, OwnCommand, SettingsError, codex_trust};
 use serde_json::{Value, json};
 
-const CALL: Call<'static> =
-    Call { program: "/opt/my tools/context-graph", missing: None, gates: 0, signals: 0 };
+const COMMAND: OwnCommand<'static> =
+    OwnCommand { program: "/opt/my tools/context-graph", missing: None, gates: 0, signals: 0 };
 
-fn installed(client: &AgentClient, text: Option<&str>, call: &Call<'_>) -> String {
-    client.install(text, call).unwrap().text.unwrap()
+fn installed(client: &AgentClient, text: Option<&str>, command: &OwnCommand<'_>) -> String {
+    client.install(text, command).unwrap().text.unwrap()
 }
 
-fn json_of(client: &AgentClient, call: &Call<'_>) -> Value {
-    serde_json::from_str(&installed(client, None, call)).unwrap()
+fn json_of(client: &AgentClient, command: &OwnCommand<'_>) -> Value {
+    serde_json::from_str(&installed(client, None, command)).unwrap()
 }
 
 fn client(agent: Agent) -> &'static AgentClient {
@@ -21,12 +21,12 @@ fn client(agent: Agent) -> &'static AgentClient {
 }
 
 fn is_bridge(client: &AgentClient) -> bool {
-    client.guard().is_none()
+    client.call_event().is_none()
 }
 
 /// The hook that guards tool calls, as the client reads it.
 fn guard(client: &AgentClient, file: &Value) -> Value {
-    let first = &file["hooks"][client.guard().unwrap()][0];
+    let first = &file["hooks"][client.call_event().unwrap()][0];
     if first["hooks"].is_array() { first["hooks"][0].clone() } else { first.clone() }
 }
 
@@ -47,14 +47,14 @@ fn in_and_out_again_leaves_every_byte() {
     for client in AgentClient::all() {
         for before in foreign {
             if is_bridge(client) && before.is_some() {
-                let refused = client.install(before, &CALL).unwrap_err();
+                let refused = client.install(before, &COMMAND).unwrap_err();
                 assert!(matches!(refused, SettingsError::Foreign { .. }), "{}: {refused}", client.agent);
                 continue;
             }
-            let edited = client.install(before, &CALL).unwrap();
+            let edited = client.install(before, &COMMAND).unwrap();
             let after = edited.text.as_deref().unwrap();
             assert!(client.has_ours(after), "{}: {after}", client.agent);
-            let again = client.install(Some(after), &CALL).unwrap();
+            let again = client.install(Some(after), &COMMAND).unwrap();
             assert_eq!((again.text.as_deref(), again.changes.len()), (Some(after), 0), "{}", client.agent);
             let out = client.uninstall(after, edited.undo.as_ref()).unwrap();
             assert_eq!(out.text.as_deref(), before, "{}", client.agent);
@@ -66,7 +66,7 @@ fn in_and_out_again_leaves_every_byte() {
 fn without_the_record_only_ours_goes() {
     for client in AgentClient::all().filter(|client| !is_bridge(client)) {
         let foreign = "{\n  \"theme\": \"dark\",\n  \"hooks\": {\n    \"x\": []\n  }\n}\n";
-        let after = installed(client, Some(foreign), &CALL);
+        let after = installed(client, Some(foreign), &COMMAND);
         let out: Value =
             serde_json::from_str(&client.uninstall(&after, None).unwrap().text.unwrap()).unwrap();
         assert_eq!((&out["theme"], &out["hooks"]), (&json!("dark"), &json!({"x": []})), "{}", client.agent);
@@ -76,7 +76,7 @@ fn without_the_record_only_ours_goes() {
 #[test]
 fn a_file_that_was_made_for_us_goes_even_if_it_was_laid_out_anew() {
     for client in AgentClient::all().filter(|client| !is_bridge(client)) {
-        let edited = client.install(None, &CALL).unwrap();
+        let edited = client.install(None, &COMMAND).unwrap();
         let file: Value = serde_json::from_str(edited.text.as_deref().unwrap()).unwrap();
         let out = client.uninstall(&file.to_string(), edited.undo.as_ref()).unwrap();
         assert_eq!(out.text, None, "{}", client.agent);
@@ -86,9 +86,14 @@ fn a_file_that_was_made_for_us_goes_even_if_it_was_laid_out_anew() {
 #[test]
 fn another_place_of_the_program_is_brought_up_to_date_and_foreign_hooks_stay() {
     for client in AgentClient::all() {
-        let old = installed(client, None, &Call { program: "/old/context-graph", ..CALL });
-        let edited = client.install(Some(&old), &CALL).unwrap();
-        assert_eq!(edited.text.as_deref(), Some(installed(client, None, &CALL).as_str()), "{}", client.agent);
+        let old = installed(client, None, &OwnCommand { program: "/old/context-graph", ..COMMAND });
+        let edited = client.install(Some(&old), &COMMAND).unwrap();
+        assert_eq!(
+            edited.text.as_deref(),
+            Some(installed(client, None, &COMMAND).as_str()),
+            "{}",
+            client.agent
+        );
         let is_update = |change: &Change| matches!(change, Change::HookUpdated { .. } | Change::FileUpdated);
         assert!(edited.changes.iter().all(is_update) && !edited.changes.is_empty(), "{}", client.agent);
     }
@@ -96,9 +101,9 @@ fn another_place_of_the_program_is_brought_up_to_date_and_foreign_hooks_stay() {
 
 #[test]
 fn a_program_of_another_name_is_known_by_what_we_write() {
-    let call = Call { program: "/opt/cg-2", ..CALL };
+    let command = OwnCommand { program: "/opt/cg-2", ..COMMAND };
     for client in AgentClient::all() {
-        let after = installed(client, None, &call);
+        let after = installed(client, None, &command);
         assert_eq!(client.called(&after), Some(("/opt/cg-2".to_owned(), None)), "{}", client.agent);
     }
 }
@@ -114,10 +119,10 @@ fn times_are_in_the_unit_of_the_client() {
         (Agent::Droid, "timeout", 1),
         (Agent::Goose, "timeout", 1),
     ] {
-        let file = json_of(client(agent), &Call { signals: 2, ..CALL });
+        let file = json_of(client(agent), &OwnCommand { signals: 2, ..COMMAND });
         assert_eq!(guard(client(agent), &file)[key], json!(7 * second), "{agent}");
     }
-    let file = json_of(client(Agent::Codex), &Call { gates: 60, ..CALL });
+    let file = json_of(client(Agent::Codex), &OwnCommand { gates: 60, ..COMMAND });
     assert_eq!(file["hooks"]["Stop"][0]["hooks"][0]["timeout"], json!(66), "the gates have their time");
     assert_eq!(file["hooks"]["SessionEnd"][0]["hooks"][0]["timeout"], json!(3), "Codex waits no longer");
 }
@@ -128,8 +133,8 @@ fn a_guard_that_fails_blocks_where_the_client_can_be_told_so() {
         [(Agent::Cursor, "failClosed", json!(true)), (Agent::Goose, "on_failure", json!("block"))]
     {
         assert!(client(agent).can_fail_closed());
-        assert_eq!(guard(client(agent), &json_of(client(agent), &CALL))[key], value);
-        let shared = |missing| Call { missing: Some(missing), ..CALL };
+        assert_eq!(guard(client(agent), &json_of(client(agent), &COMMAND))[key], value);
+        let shared = |missing| OwnCommand { missing: Some(missing), ..COMMAND };
         let goes_on = json_of(client(agent), &shared(Missing::GoOn));
         assert_eq!(guard(client(agent), &goes_on)[key], Value::Null, "work goes on where it is missing");
         let blocks = json_of(client(agent), &shared(Missing::Block));
@@ -141,8 +146,11 @@ fn a_guard_that_fails_blocks_where_the_client_can_be_told_so() {
 fn shared_files_say_what_happens_where_the_program_is_missing() {
     for client in AgentClient::all() {
         for missing in [Missing::GoOn, Missing::Block] {
-            let after =
-                installed(client, None, &Call { program: "context-graph", missing: Some(missing), ..CALL });
+            let after = installed(
+                client,
+                None,
+                &OwnCommand { program: "context-graph", missing: Some(missing), ..COMMAND },
+            );
             assert!(!after.contains("/opt"), "{}: a path of one machine", client.agent);
             let (program, said) = client.called(&after).unwrap();
             assert_eq!(program, "context-graph");
@@ -156,9 +164,9 @@ fn shared_files_say_what_happens_where_the_program_is_missing() {
 #[test]
 fn what_is_not_json_is_refused_with_its_place() {
     for client in AgentClient::all().filter(|client| !is_bridge(client)) {
-        let error = client.install(Some("{\n  \"hooks\": {,}\n}"), &CALL).unwrap_err();
+        let error = client.install(Some("{\n  \"hooks\": {,}\n}"), &COMMAND).unwrap_err();
         assert!(error.to_string().starts_with("line 2, column 13"), "{}: {error}", client.agent);
-        let error = client.install(Some("{\"hooks\": []}"), &CALL).unwrap_err();
+        let error = client.install(Some("{\"hooks\": []}"), &COMMAND).unwrap_err();
         assert!(error.to_string().contains("`hooks` should be an object"), "{}: {error}", client.agent);
     }
 }
@@ -175,14 +183,14 @@ fn no_event_that_carries_a_conversation_is_asked_for() {
 #[test]
 fn no_matcher_is_written() {
     for client in AgentClient::all() {
-        assert!(!installed(client, None, &CALL).contains("matcher"), "{}", client.agent);
+        assert!(!installed(client, None, &COMMAND).contains("matcher"), "{}", client.agent);
     }
 }
 
 #[test]
 fn a_bridge_names_the_program_as_a_string_of_its_language() {
     for client in AgentClient::all().filter(|client| is_bridge(client)) {
-        let text = installed(client, None, &Call { program: "/a \"b\"\n/context-graph", ..CALL });
+        let text = installed(client, None, &OwnCommand { program: "/a \"b\"\n/context-graph", ..COMMAND });
         assert!(text.contains(r#"const PROGRAM = "/a \"b\"\n/context-graph";"#), "{text}");
         assert!(text.contains(&format!("agent: \"{}\"", client.agent)) && !text.contains("AGENT"), "{text}");
     }

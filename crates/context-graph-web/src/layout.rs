@@ -2,7 +2,7 @@
 
 use context_graph_core::audit::Outcome;
 use context_graph_core::gwt::ic_monitor::ICLevel;
-use context_graph_events::words::grouped;
+use context_graph_events::safe_text::grouped;
 use maud::{DOCTYPE, Markup, html};
 
 /// The pages in the navigation.

@@ -2,6 +2,8 @@
 //!
 //! The queries block, so the pages run them on threads that may wait. All text from an agent, a repository or a
 //! person is [`Said`], which can only be shown safely.
+//!
+//! One file, because it is one interface: [`Records`] and the types of its questions and answers.
 
 use context_graph_core::audit::{Entry, Evidence, Outcome};
 use context_graph_core::gwt::ic_monitor::ICLevel;
@@ -57,8 +59,8 @@ pub struct SessionLine {
     pub calls: u64,
     /// Calls that failed.
     pub failures: u64,
-    /// Calls that were stopped.
-    pub stops: u64,
+    /// Calls that were denied.
+    pub denied: u64,
     /// Files that its calls named.
     pub files: u64,
     /// Continuity now.
@@ -269,8 +271,8 @@ pub struct Bin {
     pub calls: u64,
     /// Calls that failed.
     pub failures: u64,
-    /// Calls that were stopped.
-    pub stops: u64,
+    /// Calls that were denied.
+    pub denied: u64,
 }
 
 /// The work, interval by interval.

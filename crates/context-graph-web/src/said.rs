@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use context_graph_events::words::is_invisible;
+use context_graph_events::safe_text::is_invisible;
 use maud::{Markup, PreEscaped, Render};
 
 /// Text from an agent, a repository or a person. It can reach a page only in its safe form.

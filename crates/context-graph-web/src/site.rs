@@ -12,7 +12,7 @@ use maud::Markup;
 use crate::layout::Tab;
 use crate::live::{self, Pulse};
 use crate::pages;
-use crate::pages::asked::{Pairs, seen};
+use crate::pages::query::{Pairs, seen};
 use crate::plot;
 use crate::records::{Answer, Records, Trouble};
 

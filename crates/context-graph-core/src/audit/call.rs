@@ -7,20 +7,13 @@ use serde_json::Value;
 
 /// Who acted: the main thread, or a subagent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Agent {
+pub struct Actor {
     /// The subagent's id; `None` on the main thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The kind of agent. On the main thread it is set only if the client was started as that agent.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-}
-
-impl Agent {
-    /// Whether it is the main thread.
-    pub fn is_main(&self) -> bool {
-        self.id.is_none()
-    }
 }
 
 /// What became of a call.
@@ -179,7 +172,7 @@ pub struct Call {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<String>,
     /// Who made the call.
-    pub agent: Agent,
+    pub agent: Actor,
     /// The prompt that the agent was working on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,

@@ -7,10 +7,10 @@ use context_graph_events::claude_code::{PermissionRequestPayload, PostToolBatchT
 use context_graph_events::{DecodeError, Event};
 use serde_json::Value;
 
-use super::draft::{Draft, agent_of, decided};
+use super::draft::{Draft, actor_of, decided};
 use super::likeness::alike;
 use super::turns::Turns;
-use super::{Agent, Entry, Happening, UNREADABLE, places, subject};
+use super::{Actor, Entry, Happening, UNREADABLE, places, subject};
 use crate::session::EventRecord;
 
 /// The session that records belong to.
@@ -56,7 +56,7 @@ struct Gathering<'a> {
     /// Permission requests without an id. They are matched once all calls are known.
     requests: Vec<(u64, &'a EventRecord, Event)>,
     /// What batches report about calls: number and time of the batch, then the call.
-    reports: Vec<(u64, i64, Agent, PostToolBatchToolCall)>,
+    reports: Vec<(u64, i64, Actor, PostToolBatchToolCall)>,
 }
 
 /// The events that can be a part of a call, by name: those that `Gathering::take` gives to one.
@@ -81,7 +81,7 @@ impl<'a> Gathering<'a> {
             other => {
                 self.entries.push(Entry::Event(Box::new(happening(seq, record, other))));
                 if let Event::PostToolBatch(batch) = event {
-                    let agent = agent_of(&batch.common);
+                    let agent = actor_of(&batch.common);
                     let reports = batch.tool_calls.into_iter();
                     self.reports.extend(reports.map(|call| (seq, record.at_ms, agent.clone(), call)));
                 }
@@ -212,13 +212,13 @@ impl Draft {
 
 fn happening(seq: u64, record: &EventRecord, event: &Event) -> Happening {
     let common = event.common();
-    let mut agent = common.map(agent_of).unwrap_or_default();
+    let mut agent = common.map(actor_of).unwrap_or_default();
     match event {
         Event::SubagentStart(p) => {
-            agent = Agent { id: Some(p.agent_id.clone()), kind: Some(p.agent_type.clone()) }
+            agent = Actor { id: Some(p.agent_id.clone()), kind: Some(p.agent_type.clone()) }
         }
         Event::SubagentStop(p) => {
-            agent = Agent { id: p.agent_id.clone(), kind: p.agent_type.clone() };
+            agent = Actor { id: p.agent_id.clone(), kind: p.agent_type.clone() };
         }
         _ => {}
     }
@@ -242,7 +242,7 @@ fn unreadable(seq: u64, record: &EventRecord) -> Happening {
         seq,
         at_ms: record.at_ms,
         event: UNREADABLE.to_owned(),
-        agent: Agent::default(),
+        agent: Actor::default(),
         prompt_id: None,
         permission_mode: None,
         cwd: String::new(),

@@ -6,7 +6,7 @@ use context_graph_events::claude_code::{CommonEventData, McpServerProvenance, Po
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Number, Value};
 
-use super::call::{Agent, Call, EventRuling, Evidence, Outcome, Part};
+use super::call::{Actor, Call, EventRuling, Evidence, Outcome, Part};
 use super::correlate::SessionRef;
 use super::turns::Turns;
 use super::{places, subject};
@@ -31,7 +31,7 @@ struct Reported {
 pub(super) struct Draft {
     pub(super) id: String,
     pub(super) tool: String,
-    pub(super) agent: Agent,
+    pub(super) agent: Actor,
     /// The first input that was seen. Usually it is the requested input too, so it is shared, not copied.
     pub(super) input: Option<Rc<Value>>,
     prompt_id: Option<String>,
@@ -59,7 +59,7 @@ impl Draft {
     }
 
     /// A call that only a batch reports.
-    pub(super) fn of_batch(call: &PostToolBatchToolCall, agent: Agent) -> Self {
+    pub(super) fn of_batch(call: &PostToolBatchToolCall, agent: Actor) -> Self {
         let input = Rc::new(call.tool_input.clone());
         Self {
             id: call.tool_use_id.clone(),
@@ -134,8 +134,8 @@ impl Draft {
     }
 
     fn introduce(&mut self, common: &CommonEventData, mcp_server: Option<McpServerProvenance>) {
-        if self.agent == Agent::default() {
-            self.agent = agent_of(common);
+        if self.agent == Actor::default() {
+            self.agent = actor_of(common);
         }
         if self.cwd.is_empty() {
             self.cwd.clone_from(&common.cwd);
@@ -269,8 +269,8 @@ fn text_of(response: &Value) -> String {
 }
 
 /// Who acts, according to an event.
-pub(super) fn agent_of(common: &CommonEventData) -> Agent {
-    Agent { id: common.agent_id.clone(), kind: common.agent_type.clone() }
+pub(super) fn actor_of(common: &CommonEventData) -> Actor {
+    Actor { id: common.agent_id.clone(), kind: common.agent_type.clone() }
 }
 
 /// A record's ruling, as an entry in the list of decisions.

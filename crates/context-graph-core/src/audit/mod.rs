@@ -17,7 +17,7 @@ mod turns;
 
 use serde::Serialize;
 
-pub use call::{Agent, Call, EventRuling, Evidence, Outcome, Part, strictness};
+pub use call::{Actor, Call, EventRuling, Evidence, Outcome, Part, strictness};
 pub use correlate::{CALL_EVENTS, SessionRef, correlate, correlate_events};
 pub(crate) use draft::told_by;
 pub use duration::duration;
@@ -48,7 +48,7 @@ pub struct Happening {
     /// The event's name, or [`UNREADABLE`].
     pub event: String,
     /// Who acted.
-    pub agent: Agent,
+    pub agent: Actor,
     /// The prompt that the agent was working on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
@@ -94,7 +94,7 @@ impl Entry {
     }
 
     /// Who acted.
-    pub fn agent(&self) -> &Agent {
+    pub fn agent(&self) -> &Actor {
         match self {
             Self::Call(call) => &call.agent,
             Self::Event(happening) => &happening.agent,

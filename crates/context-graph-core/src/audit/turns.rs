@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
 
-use super::{Agent, Evidence};
+use super::{Actor, Evidence};
 
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Turns {
     }
 
     /// How the turn ended in which a call was left unanswered.
-    pub(super) fn after(&self, agent: &Agent, seq: u64) -> Evidence {
+    pub(super) fn after(&self, agent: &Actor, seq: u64) -> Evidence {
         let own = match &agent.id {
             None => Some(&self.main),
             Some(id) => self.subagents.get(id),

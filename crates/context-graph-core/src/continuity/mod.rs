@@ -15,7 +15,6 @@
 //! `docs/continuity.md` says what each view sees and how much it is worth.
 
 mod alignment;
-mod asked;
 mod call;
 pub mod explain;
 mod failing;
@@ -24,6 +23,7 @@ mod loops;
 mod memory;
 mod observation;
 pub(crate) mod paths;
+mod prompt_relation;
 mod purpose;
 mod terms;
 mod view;
@@ -184,7 +184,7 @@ impl Continuity {
             return None;
         }
         let before = &self.alignments.vector;
-        let purpose_vector = asked::weigh(prompt, &self.memory, &self.views, before);
+        let purpose_vector = prompt_relation::weigh(prompt, &self.memory, &self.views, before);
         let (old, new) = (fusion::fitted_score(before), fusion::fitted_score(&purpose_vector));
         let smoothed = self.smoothed.unwrap_or(old);
         let (was, is) =

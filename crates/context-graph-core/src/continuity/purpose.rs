@@ -50,7 +50,7 @@ impl Purpose {
 pub(crate) fn is_asked_by_a_person(prompt: &UserPromptSubmitPayload) -> bool {
     let text = prompt.prompt.trim_start();
     !prompt.is_machine_made()
-        && !prompt.is_foreign()
+        && !prompt.is_of_other_process()
         && !text.is_empty()
         && !is_notice(text)
         && !is_bare_command(text)

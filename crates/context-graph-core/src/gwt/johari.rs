@@ -10,8 +10,8 @@ use super::session_identity::SessionIdentitySnapshot;
 /// At or above this a measure is high.
 pub const JOHARI_HIGH_THRESHOLD: f32 = 0.7;
 
-/// Below this a measure is clearly low. The classification does not use it, because it has no gap between low and
-/// high. Callers may use it to describe a state.
+/// Below this a measure is clearly low. It is part of the contract, for callers that describe a state; the
+/// classification itself has no gap between low and high.
 pub const JOHARI_LOW_THRESHOLD: f32 = 0.3;
 
 /// A quadrant of the window.

@@ -4,7 +4,7 @@ use context_graph_events::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::own::{content, entry};
+use super::own_entries::{content, entry};
 
 /// The log name of a failed action. The client has no event of this name.
 pub const ACTION_FAILED: &str = "ActionFailed";

@@ -3,7 +3,7 @@
 use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
 
-use super::recent::Known;
+use super::recent::KnownCall;
 use crate::audit::Outcome;
 
 /// Counts of a session's events.
@@ -48,7 +48,7 @@ impl Counters {
 
     /// Counts an event. `known` is what was known before of the call that it reports; the latest report about a
     /// call wins.
-    pub(super) fn count(&mut self, event: &Event, known: Known) {
+    pub(super) fn count(&mut self, event: &Event, known: KnownCall) {
         self.events += 1;
         if let Some(outcome) = event.outcome() {
             if let Some(before) = known.outcome() {

@@ -3,7 +3,7 @@
 
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionSource;
-use context_graph_events::words::{counted, tame};
+use context_graph_events::safe_text::{counted, tame};
 
 use super::{DIGEST_MAX, DreamCause, EventRecord, Session, StepReport};
 use crate::gwt::ic_monitor::ICLevel;

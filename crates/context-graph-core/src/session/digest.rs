@@ -2,10 +2,10 @@
 //!
 //! Each part has its own space limit, so that none pushes another out. Space that is left goes to the files.
 
-use context_graph_events::words::{shortened, tame};
+use context_graph_events::safe_text::{shortened, tame};
 
 use super::Session;
-use super::remembered::{Remembered, named};
+use super::remembered::{RememberedFile, named};
 use super::work::Work;
 
 /// The most characters that may be injected at once.
@@ -42,7 +42,7 @@ impl Session {
         &self,
         max: usize,
         instructions: &str,
-        files: &[Remembered],
+        files: &[RememberedFile],
     ) -> Option<String> {
         let files: Vec<(String, bool)> = named(files).map(|path| (path.to_owned(), false)).collect();
         if files.is_empty() {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Session;
-use super::own::{content, entry};
+use super::own_entries::{content, entry};
 use crate::gwt::fusion::Model;
 use crate::gwt::lifecycle::Transition;
 use crate::gwt::numeric::narrow;
@@ -19,7 +19,7 @@ use crate::gwt::session_identity::KURAMOTO_N;
 pub const DREAM_COOLDOWN_MS: i64 = 60_000;
 
 /// The log name of a dream. The client has no event of this name.
-pub const DREAM_EVENT: &str = "context-graph:dream";
+pub const DREAM_ENTRY: &str = "context-graph:dream";
 
 /// Why a session dreamt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,13 +112,13 @@ impl Session {
     /// A dream that is not logged yet, as a log entry.
     pub fn dream_to_log(&self) -> Option<Event> {
         let dream = self.state.unlogged_dream?;
-        Some(entry(DREAM_EVENT, &self.snapshot.session_id, "dream", json!(dream)))
+        Some(entry(DREAM_ENTRY, &self.snapshot.session_id, "dream", json!(dream)))
     }
 }
 
 /// The dream in a log entry.
 pub fn dream_of(event: &Event) -> Option<Dream> {
-    content(event, DREAM_EVENT, "dream")
+    content(event, DREAM_ENTRY, "dream")
 }
 
 fn mean(vectors: &[[f32; KURAMOTO_N]]) -> Option<[f32; KURAMOTO_N]> {

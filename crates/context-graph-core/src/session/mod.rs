@@ -13,7 +13,7 @@ mod digest;
 mod dream;
 mod earlier;
 mod head;
-mod own;
+mod own_entries;
 mod pending;
 mod recent;
 mod record;
@@ -25,8 +25,8 @@ mod work;
 
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionEndStatus;
-use context_graph_events::words::tame;
-pub(crate) use own::changed_identity;
+use context_graph_events::safe_text::tame;
+pub(crate) use own_entries::changed_identity;
 use serde::{Deserialize, Serialize};
 
 pub use action::{ACTION_FAILED, ActionFailure};
@@ -35,17 +35,17 @@ pub use bound::{Bounds, Cut, bound};
 pub use counters::Counters;
 pub use curve::{Curve, CurveNote, CurvePoint, NoteKind, Playback};
 pub use digest::DIGEST_MAX;
-pub use dream::{DREAM_COOLDOWN_MS, DREAM_EVENT, Dream, DreamCause, dream_of};
+pub use dream::{DREAM_COOLDOWN_MS, DREAM_ENTRY, Dream, DreamCause, dream_of};
 pub use earlier::EarlierSession;
 pub use head::SessionHead;
-pub use own::{
+pub use own_entries::{
     EVENTS_LOST, EventsLost, IDENTITY_SAVED, LOSS_ACKNOWLEDGED, SESSION_TITLED, identity_saved, is_own_entry,
     loss_acknowledged, session_titled, title_given,
 };
 pub use pending::{CONTEXT_WAITS, Pending, context_waits, waiting_texts};
 use recent::RecentCalls;
 pub use record::{EventRecord, Link, NewRuling, Ruling};
-pub use remembered::{REMEMBERED_SESSIONS, Remembered, remember};
+pub use remembered::{REMEMBERED_SESSIONS, RememberedFile, remember};
 pub use scheduled::Scheduled;
 pub use step::StepReport;
 pub use work::{CommandUsed, Commands, FileTouched, Files, Refused, Requests, Rule, Tasks, Uses, Work};
@@ -116,7 +116,7 @@ pub struct SessionState {
     /// The state needed to report drift and loops once.
     pub watch: Watch,
     /// Files of earlier sessions, kept until the first prompt has chosen from them.
-    pub remembered: Vec<Remembered>,
+    pub remembered: Vec<RememberedFile>,
     /// Context that must be delivered later, and recent events, in sessions of other agents.
     pub pending: Pending,
     /// The title that the client gave it; empty if it gave none.

@@ -6,12 +6,12 @@
 
 use context_graph_events::Event;
 use context_graph_events::agents::{sender, takes_waiting_context};
-use context_graph_events::words::shortened;
+use context_graph_events::safe_text::shortened;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Counters;
-use super::own::{content, entry};
+use super::own_entries::{content, entry};
 use super::recent::hash;
 
 /// The log name of texts that wait. The client has no event of this name.

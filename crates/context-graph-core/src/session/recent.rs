@@ -14,7 +14,7 @@ const MOST: usize = 64;
 
 /// What is known about a call so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct KnownCall {
     /// Whether it was requested.
     pub(super) is_asked: bool,
     /// Whether it was refused.
@@ -40,7 +40,7 @@ impl From<CallOutcome> for Answered {
     }
 }
 
-impl Known {
+impl KnownCall {
     /// Its outcome, if known.
     pub(super) fn outcome(self) -> Option<CallOutcome> {
         Some(match self.outcome? {
@@ -53,27 +53,27 @@ impl Known {
 
 /// Recent calls, newest last.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct RecentCalls(VecDeque<(u32, Known)>);
+pub(super) struct RecentCalls(VecDeque<(u32, KnownCall)>);
 
 impl RecentCalls {
     /// Adds what an event says about a call, and returns what was known before; nothing if the call has no id.
-    pub(super) fn note(&mut self, event: &Event, refuses: bool) -> Known {
-        let Some(id) = event.tool_use_id().filter(|id| !id.is_empty()) else { return Known::default() };
+    pub(super) fn note(&mut self, event: &Event, refuses: bool) -> KnownCall {
+        let Some(id) = event.tool_use_id().filter(|id| !id.is_empty()) else { return KnownCall::default() };
         let key = hash(id);
         // Equal calls get equal derived ids, so a request after an answer is a new call.
-        let asks_again = |known: &Known| {
+        let asks_again = |known: &KnownCall| {
             matches!(event, Event::PreToolUse(_)) && known.outcome.is_some() && is_derived(id)
         };
         let at = self.0.iter().rposition(|(own, _)| *own == key).filter(|at| !asks_again(&self.0[*at].1));
-        let before = at.map_or_else(Known::default, |at| self.0[at].1);
-        let now = Known {
+        let before = at.map_or_else(KnownCall::default, |at| self.0[at].1);
+        let now = KnownCall {
             is_asked: before.is_asked || matches!(event, Event::PreToolUse(_)),
             is_refused: before.is_refused || refuses || matches!(event, Event::PermissionDenied(_)),
             outcome: event.outcome().map(Answered::from).or(before.outcome),
         };
         match at {
             Some(at) => self.0[at].1 = now,
-            None if now == Known::default() => {}
+            None if now == KnownCall::default() => {}
             None => self.push(key, now),
         }
         before
@@ -86,12 +86,12 @@ impl RecentCalls {
     pub(super) fn note_report(&mut self, call: &PostToolBatchToolCall) -> Option<(bool, Outcome)> {
         let key = Some(&call.tool_use_id).filter(|id| !id.is_empty()).map(|id| hash(id))?;
         let at = self.0.iter().rposition(|(own, _)| *own == key);
-        let before = at.map_or_else(Known::default, |at| self.0[at].1);
+        let before = at.map_or_else(KnownCall::default, |at| self.0[at].1);
         if before.is_refused || before.outcome.is_some() {
             return None;
         }
         let outcome = told_by(call.tool_response.as_ref(), before.is_asked);
-        let mut now = Known { is_asked: true, ..before };
+        let mut now = KnownCall { is_asked: true, ..before };
         match outcome {
             Outcome::Success => now.outcome = Some(Answered::Success),
             Outcome::Failure => now.outcome = Some(Answered::Failure),
@@ -104,7 +104,7 @@ impl RecentCalls {
         Some((before.is_asked, outcome))
     }
 
-    fn push(&mut self, key: u32, known: Known) {
+    fn push(&mut self, key: u32, known: KnownCall) {
         if self.0.len() >= MOST {
             self.0.pop_front();
         }

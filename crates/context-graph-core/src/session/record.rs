@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::bound::{Bounds, Cut, bound};
-use super::{LinkOrigin, Remembered};
+use super::{LinkOrigin, RememberedFile};
 use crate::gwt::session_identity::KURAMOTO_N;
 use context_graph_secrets::{Memory, Redactor};
 
@@ -76,7 +76,7 @@ pub struct EventRecord {
     pub cuts: Vec<Cut>,
     /// The files of earlier sessions, on the event that found the previous one.
     #[serde(default)]
-    pub remembered: Vec<Remembered>,
+    pub remembered: Vec<RememberedFile>,
 }
 
 impl EventRecord {

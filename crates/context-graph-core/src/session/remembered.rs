@@ -22,7 +22,7 @@ const SHORTEST: usize = 4;
 
 /// A file that sessions worked on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Remembered {
+pub struct RememberedFile {
     /// Its path, relative to the project.
     pub path: String,
     /// Its weight.
@@ -31,7 +31,7 @@ pub struct Remembered {
 
 /// The files of these sessions, newest session first, each with its project's root. A file weighs more with
 /// more uses and in newer sessions.
-pub fn remember<'a>(sessions: impl IntoIterator<Item = (&'a Work, &'a str)>) -> Vec<Remembered> {
+pub fn remember<'a>(sessions: impl IntoIterator<Item = (&'a Work, &'a str)>) -> Vec<RememberedFile> {
     let mut weights: BTreeMap<String, f64> = BTreeMap::new();
     for (age, (work, project)) in (1u32..).zip(sessions.into_iter().take(REMEMBERED_SESSIONS)) {
         for file in work.files.iter() {
@@ -43,16 +43,16 @@ pub fn remember<'a>(sessions: impl IntoIterator<Item = (&'a Work, &'a str)>) -> 
     let mut files: Vec<(String, f64)> = weights.into_iter().collect();
     files.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     files.truncate(KEPT);
-    files.into_iter().map(|(path, weight)| Remembered { path, weight: narrow(weight) }).collect()
+    files.into_iter().map(|(path, weight)| RememberedFile { path, weight: narrow(weight) }).collect()
 }
 
 /// The files that are named at the start of a session.
-pub(super) fn named(files: &[Remembered]) -> impl Iterator<Item = &str> {
+pub(super) fn named(files: &[RememberedFile]) -> impl Iterator<Item = &str> {
     files.iter().take(NAMED).map(|file| file.path.as_str())
 }
 
 /// The files that a prompt's words point to, without those named at the start.
-pub(super) fn pointed_to(files: &[Remembered], prompt: &str) -> Vec<String> {
+pub(super) fn pointed_to(files: &[RememberedFile], prompt: &str) -> Vec<String> {
     let prompt = prompt[..prompt.floor_char_boundary(4_000)].to_lowercase();
     let words: Vec<&str> = prompt
         .split(|c: char| !c.is_alphanumeric())
@@ -63,7 +63,7 @@ pub(super) fn pointed_to(files: &[Remembered], prompt: &str) -> Vec<String> {
         let names = path.split(|c: char| !c.is_alphanumeric());
         u16::try_from(names.filter(|name| words.contains(name)).count()).unwrap_or(u16::MAX)
     };
-    let mut ranked: Vec<(&Remembered, u16, f32)> = files
+    let mut ranked: Vec<(&RememberedFile, u16, f32)> = files
         .iter()
         .map(|file| (file, hits(&file.path)))
         .map(|(file, hits)| (file, hits, file.weight * (1.0 + WORD * f32::from(hits))))
@@ -79,16 +79,16 @@ pub(super) fn pointed_to(files: &[Remembered], prompt: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn files(count: u16) -> Vec<Remembered> {
+    fn files(count: u16) -> Vec<RememberedFile> {
         let file =
-            |n: u16| Remembered { path: format!("src/part{n}/mod.rs"), weight: 9.0 - f32::from(n) / 9.0 };
+            |n: u16| RememberedFile { path: format!("src/part{n}/mod.rs"), weight: 9.0 - f32::from(n) / 9.0 };
         (0..count).map(file).collect()
     }
 
     #[test]
     fn a_prompt_points_to_what_it_names_and_was_not_told() {
         let mut all = files(12);
-        all.push(Remembered { path: "src/parser/lexer.rs".to_owned(), weight: 7.0 });
+        all.push(RememberedFile { path: "src/parser/lexer.rs".to_owned(), weight: 7.0 });
         assert_eq!(pointed_to(&all, "why does the Parser's lexer loop?"), ["src/parser/lexer.rs"]);
         assert_eq!(pointed_to(&all, "look at part1"), [""; 0], "it was told at the start");
         assert_eq!(pointed_to(&all, "go on"), [""; 0]);

@@ -1,9 +1,9 @@
 //! The effect of one event on a session.
 
 use context_graph_events::Event;
-use context_graph_events::words::shortened;
+use context_graph_events::safe_text::shortened;
 
-use super::own::MAX_TITLE;
+use super::own_entries::MAX_TITLE;
 use super::remembered::pointed_to;
 use super::{
     Alarm, Dream, EventRecord, Session, SessionEnd, dream_of, is_own_entry, title_given, waiting_texts,

@@ -1,8 +1,9 @@
 //! The coding agents whose hooks reach us.
 //!
 //! There is one model of a session, so each agent's event is converted to an event of Claude Code ([`parse`]), and
-//! our answer is converted back to the agent's dialect ([`render`]). Each agent has a folder with a [`Sheet`]: data
-//! about its events, fields and capabilities, and two functions for what a table cannot express. The agent is
+//! our answer is converted back to the agent's dialect ([`render`]). A [`Sheet`] says what is known about an agent: data
+//! about its events, fields and capabilities, and two functions for what a table cannot express. Each sheet is in a folder
+//! of its own; `bridge` has those of the agents that our bridges reach, and VS Code uses Copilot's. The agent is
 //! recognised by the payload and the environment ([`detect`]), never by the registration that started us: Cursor and
 //! Copilot also run Claude's.
 
@@ -110,7 +111,8 @@ impl Agent {
         Self::ALL.into_iter().find(|agent| *agent != Self::ClaudeCode && named(agent)).unwrap_or_default()
     }
 
-    /// Data about the agent; `None` for Claude Code and for clients that we know only from their documentation.
+    /// Data about the agent; `None` for Claude Code, which is the model, and for Kiro and Windsurf, which were never
+    /// tried. VS Code was not tried either, but documents Copilot's format.
     pub fn sheet(self) -> Option<&'static Sheet> {
         Some(match self {
             Self::Codex => &codex::SHEET,

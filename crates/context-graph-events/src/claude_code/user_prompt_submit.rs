@@ -64,8 +64,8 @@ impl UserPromptSubmitPayload {
 
     /// Sets or clears the mark that the prompt came from a process that the client did not start for this
     /// session.
-    pub fn mark_foreign(&mut self, is_foreign: bool) {
-        if is_foreign {
+    pub fn mark_other_process(&mut self, is_of_other_process: bool) {
+        if is_of_other_process {
             self.extra.insert(FOREIGN.to_owned(), true.into());
         } else {
             self.extra.remove(FOREIGN);
@@ -73,7 +73,7 @@ impl UserPromptSubmitPayload {
     }
 
     /// Whether the prompt is known to come from a process other than this session's client.
-    pub fn is_foreign(&self) -> bool {
+    pub fn is_of_other_process(&self) -> bool {
         self.extra.get(FOREIGN).and_then(Value::as_bool).unwrap_or(false)
     }
 

@@ -92,7 +92,7 @@ pub fn ask(pool: &Pool, times: usize, now_ms: fn() -> i64) -> Result<Vec<Asked>,
         )
     })?;
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
-    let guest = Principal {
+    let principal = Principal {
         tenant: first.int(2),
         member: first.int(3),
         name: "bench".to_owned(),
@@ -100,7 +100,7 @@ pub fn ask(pool: &Pool, times: usize, now_ms: fn() -> i64) -> Result<Vec<Asked>,
         machine: None,
         public_key: Vec::new(),
     };
-    let records = TeamRecords::new(pool.clone(), guest, now_ms).unnoted();
+    let records = TeamRecords::new(pool.clone(), principal, now_ms).unnoted();
     let mut asked = Vec::new();
     for (what, question) in QUESTIONS {
         let mut took = Vec::with_capacity(times);

@@ -43,11 +43,11 @@ impl Form {
 }
 
 /// The page, or a change.
-pub(super) async fn answer(app: &App, guest: Principal, request: Request) -> Response {
-    if guest.role != Role::Admin {
+pub(super) async fn answer(app: &App, principal: Principal, request: Request) -> Response {
+    if principal.role != Role::Admin {
         let what =
             if request.method() == Method::POST { "tried to change members" } else { "asked for members" };
-        let noted = app.ask(move |pool, now_ms| manage::note_try(pool, &guest, what, now_ms)).await;
+        let noted = app.ask(move |pool, now_ms| manage::note_try(pool, &principal, what, now_ms)).await;
         if let Err(refused) = noted {
             return refused.into_response();
         }
@@ -57,7 +57,7 @@ pub(super) async fn answer(app: &App, guest: Principal, request: Request) -> Res
         );
     }
     if request.method() != Method::POST {
-        return shown(app, guest, StatusCode::OK, None).await;
+        return shown(app, principal, StatusCode::OK, None).await;
     }
     if !is_own(request.headers()) {
         return whole_page(
@@ -73,9 +73,9 @@ pub(super) async fn answer(app: &App, guest: Principal, request: Request) -> Res
     let form: Form = serde_urlencoded::from_bytes(&bytes).unwrap_or_default();
     let change = match form.read() {
         Ok(change) => change,
-        Err(why) => return shown(app, guest, StatusCode::BAD_REQUEST, Some(why.to_owned())).await,
+        Err(why) => return shown(app, principal, StatusCode::BAD_REQUEST, Some(why.to_owned())).await,
     };
-    let by = guest.clone();
+    let by = principal.clone();
     let changed =
         app.ask(move |pool, now_ms| Ok::<_, DbError>(manage::change(pool, &by, &change, now_ms))).await;
     match changed {
@@ -83,11 +83,11 @@ pub(super) async fn answer(app: &App, guest: Principal, request: Request) -> Res
             let text = format!(
                 "On that machine, within seven days: context-graph team join URL --invitation {invitation}"
             );
-            shown(app, guest, StatusCode::OK, Some(text)).await
+            shown(app, principal, StatusCode::OK, Some(text)).await
         }
-        Ok(Ok(None)) => shown(app, guest, StatusCode::OK, Some("Changed.".to_owned())).await,
+        Ok(Ok(None)) => shown(app, principal, StatusCode::OK, Some("Changed.".to_owned())).await,
         Ok(Err(ManageError::Db(error))) => Refused::from(error).into_response(),
-        Ok(Err(error)) => shown(app, guest, StatusCode::BAD_REQUEST, Some(error.to_string())).await,
+        Ok(Err(error)) => shown(app, principal, StatusCode::BAD_REQUEST, Some(error.to_string())).await,
         Err(refused) => refused.into_response(),
     }
 }
@@ -106,8 +106,8 @@ fn listed(pool: &Pool, tenant: i64) -> crate::db::Result<(Vec<Listed>, Vec<Row>)
     Ok((members, changes))
 }
 
-async fn shown(app: &App, guest: Principal, status: StatusCode, said: Option<String>) -> Response {
-    let (tenant, own) = (guest.tenant, guest.name);
+async fn shown(app: &App, principal: Principal, status: StatusCode, said: Option<String>) -> Response {
+    let (tenant, own) = (principal.tenant, principal.name);
     match app.ask(move |pool, _| listed(pool, tenant)).await {
         Ok((members, changes)) => whole_page(status, page(&members, &changes, &own, said.as_deref())),
         Err(refused) => refused.into_response(),

@@ -173,7 +173,8 @@ impl App {
             .with_state(self.clone())
     }
 
-    /// Where a request is from. A proxy writes that behind what it was told itself. Of IPv6 it is the network.
+    /// The address that a request is from; for IPv6, its network. A proxy appends it to what the request itself claims,
+    /// so behind a proxy the last value counts.
     fn address(&self, request: &Request) -> IpAddr {
         let told = request.headers().get_all("x-forwarded-for").iter().next_back();
         let told = told.filter(|_| self.0.is_behind_proxy).and_then(|value| value.to_str().ok());
@@ -231,13 +232,13 @@ impl App {
         if !token.starts_with("machine_") {
             return Err(stranger());
         }
-        let guest = self.ask(move |pool, now_ms| of_token(pool, &token, now_ms)).await?;
-        let guest = guest.ok_or_else(stranger)?;
-        let machine = guest.machine.ok_or_else(stranger)?;
+        let principal = self.ask(move |pool, now_ms| of_token(pool, &token, now_ms)).await?;
+        let principal = principal.ok_or_else(stranger)?;
+        let machine = principal.machine.ok_or_else(stranger)?;
         if !self.0.rates.is_within(&format!("machine {machine}"), 200.0, 1000.0) {
             return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many requests from this machine"));
         }
-        Ok((guest, machine))
+        Ok((principal, machine))
     }
 }
 
@@ -304,7 +305,7 @@ async fn join(
 }
 
 async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
-    let (guest, machine) = app.machine(&headers).await?;
+    let (principal, machine) = app.machine(&headers).await?;
     let place = app.place(machine).await?;
     // The bytes, their copy without gaps, and what is decoded from them.
     let arriving = room(&app.0.arriving, length(&headers, MAX_PUSH)? * 3, ARRIVING).await?;
@@ -320,7 +321,7 @@ async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<
             // The memory stays reserved until the records are stored, even if nobody waits for the answer any
             // more.
             let _held = (place, arriving, stored);
-            let records = take_in(pool, &guest, &asked, now_ms)?;
+            let records = take_in(pool, &principal, &asked, now_ms)?;
             Ok::<_, PushError>((records, last_push(pool, machine)?))
         })
         .await;
@@ -329,24 +330,25 @@ async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<
 }
 
 async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
-    let (guest, machine) = app.machine(&headers).await?;
+    let (principal, machine) = app.machine(&headers).await?;
     let bytes = app.read(&headers, body, MAX_SMALL).await?;
     let asked: Forget = postcard::from_bytes(&bytes)
         .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to forget"))?;
     let signed = Forget::signed(machine, &asked.session_id, asked.ordinal);
-    if !keys::is_signed(&guest.public_key, &signed, &asked.signature) {
+    if !keys::is_signed(&principal.public_key, &signed, &asked.signature) {
         let why = "the signature is not that of this machine";
         app.ask(move |pool, now_ms| {
-            aside::Refused::request(machine, &asked.session_id, why).put_aside(pool, &guest, now_ms)
+            aside::Refused::request(machine, &asked.session_id, why).put_aside(pool, &principal, now_ms)
         })
         .await?;
         return Err(Refused::new(StatusCode::BAD_REQUEST, why));
     }
     let gone = app
         .ask(move |pool, now_ms| {
-            let gone = forget_by_id(pool, guest.tenant, machine, &asked.session_id, asked.ordinal, now_ms)?;
+            let gone =
+                forget_by_id(pool, principal.tenant, machine, &asked.session_id, asked.ordinal, now_ms)?;
             if gone > 0 {
-                manage::note_forgotten(pool, &guest, gone, now_ms)?;
+                manage::note_forgotten(pool, &principal, gone, now_ms)?;
             }
             Ok::<_, PushError>((gone, last_push(pool, machine)?))
         })
@@ -356,8 +358,8 @@ async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answe
 
 /// The team's newest policy, unless the machine has it already.
 async fn newest_policy(State(app): State<App>, headers: HeaderMap) -> Answer<Response> {
-    let (guest, _) = app.machine(&headers).await?;
-    let newest = app.ask(move |pool, _| pool.with(|connection| policy::newest(connection, guest.tenant)));
+    let (principal, _) = app.machine(&headers).await?;
+    let newest = app.ask(move |pool, _| pool.with(|connection| policy::newest(connection, principal.tenant)));
     let Some(newest) = newest.await? else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let etag = format!("\"{}\"", newest.etag);
     if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {

@@ -37,16 +37,16 @@ impl Pages {
     }
 
     /// The pages that this member may see.
-    fn of(&self, guest: &Principal) -> Router {
+    fn of(&self, principal: &Principal) -> Router {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         if ready.len() > MOST {
             ready.clear();
         }
         let made = || {
-            let records = TeamRecords::new(self.pool.clone(), guest.clone(), self.now_ms);
+            let records = TeamRecords::new(self.pool.clone(), principal.clone(), self.now_ms);
             Site::new(Arc::new(records), self.now_ms).watched_router()
         };
-        ready.entry((guest.tenant, guest.member, guest.role)).or_insert_with(made).clone()
+        ready.entry((principal.tenant, principal.member, principal.role)).or_insert_with(made).clone()
     }
 }
 
@@ -88,12 +88,12 @@ async fn answer(app: &App, address: IpAddr, request: Request) -> Response {
     }
     // Styles and icons are not secret, and the sign-in page needs them.
     let is_asset = request.uri().path().starts_with("/assets/") || request.uri().path() == "/favicon.ico";
-    let guest = match cookie(request.headers()) {
+    let principal = match cookie(request.headers()) {
         Some(token) => app.ask(move |pool, now_ms| members::of_token(pool, &token, now_ms)).await,
         None => Ok(None),
     };
-    let guest = match guest {
-        Ok(Some(guest)) if guest.machine.is_none() => guest,
+    let principal = match principal {
+        Ok(Some(principal)) if principal.machine.is_none() => principal,
         Ok(_) if is_asset => Principal {
             tenant: 0,
             member: 0,
@@ -106,16 +106,16 @@ async fn answer(app: &App, address: IpAddr, request: Request) -> Response {
         Err(refused) => return refused.into_response(),
     };
     if is_managing {
-        return managing::answer(app, guest, request).await;
+        return managing::answer(app, principal, request).await;
     }
-    let service = TowerToHyperService::new(app.0.pages.of(&guest));
+    let service = TowerToHyperService::new(app.0.pages.of(&principal));
     if is_asset {
         return match hyper::service::Service::call(&service, request).await {
             Ok(response) => response,
             Err(never) => match never {},
         };
     }
-    let Some(own) = app.0.showing.enter(guest.member) else {
+    let Some(own) = app.0.showing.enter(principal.member) else {
         return (StatusCode::TOO_MANY_REQUESTS, "too many pages at the same time\n").into_response();
     };
     let all = Arc::clone(&app.0.pages_at_once);
@@ -189,9 +189,9 @@ async fn sign_in(app: &App, address: IpAddr, request: Request) -> Response {
         std::str::from_utf8(&bytes).ok().and_then(|text| text.strip_prefix("token=")).unwrap_or_default();
     let token = given.trim().to_owned();
     let kept = token.clone();
-    let guest = app.ask(move |pool, now_ms| members::of_token(pool, &token, now_ms)).await;
-    match guest {
-        Ok(Some(guest)) if guest.machine.is_none() => {
+    let principal = app.ask(move |pool, now_ms| members::of_token(pool, &token, now_ms)).await;
+    match principal {
+        Ok(Some(principal)) if principal.machine.is_none() => {
             let secure = if is_secure { "; Secure" } else { "" };
             let cookie =
                 format!("{COOKIE}={kept}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000{secure}");

@@ -50,7 +50,7 @@ fn rules(records: &TeamRecords, row: &Row) -> Answer<Vec<String>> {
         connection.query(
             "SELECT rule FROM decisions WHERE tenant = $1 AND session = $2 AND seq = $3 AND place = $4 AND born = $5
                 AND counted = 1 AND rule IS NOT NULL ORDER BY position",
-            given![records.guest.tenant, row.int(13), row.int(2), row.int(14), row.int(15)],
+            given![records.principal.tenant, row.int(13), row.int(2), row.int(14), row.int(15)],
         )
     })?;
     Ok(found.iter().map(|row| row.text(0).to_owned()).collect())
@@ -175,7 +175,7 @@ fn tools(records: &TeamRecords, asked: &Asked) -> Answer<Vec<Tool>> {
         return Ok(vec![Tool::Any]);
     }
     let mut conditions =
-        Conditions { sql: "t.tenant = $1".to_owned(), given: vec![records.guest.tenant.into()] };
+        Conditions { sql: "t.tenant = $1".to_owned(), given: vec![records.principal.tenant.into()] };
     conditions.any("lower(t.tool) LIKE $? ESCAPE '!'", tool_patterns(asked));
     let sql = format!("SELECT t.tool FROM tools t WHERE {} LIMIT {}", conditions.sql, MOST_TOOLS + 1);
     let found = records.ask(|connection| connection.query(&sql, &conditions.given))?;
@@ -318,7 +318,7 @@ impl Span {
 }
 
 pub(super) fn story(records: &TeamRecords, found: &Found, first: u64, last: u64) -> Answer<Vec<EntryLine>> {
-    let key = given![records.guest.tenant, found.number, first, last, found.born];
+    let key = given![records.principal.tenant, found.number, first, last, found.born];
     let mut rows = Vec::new();
     for (table, columns, only) in [("calls", CALL, ""), ("events", EVENT, "AND x.call IS NULL")] {
         let sql = format!(

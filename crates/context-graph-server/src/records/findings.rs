@@ -53,7 +53,7 @@ pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
         let what = "every push went on from what was here".into();
         found.push(HealthFinding { grade: Grade::Ok, check: "record".to_owned(), what, fix: None });
     }
-    if records.guest.role == Role::Admin {
+    if records.principal.role == Role::Admin {
         let looks = records.ask(|connection| {
             connection.query(
                 "SELECT m.name, o.name, s.session_id FROM looks l
@@ -61,7 +61,7 @@ pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
                  JOIN members o ON o.tenant = l.tenant AND o.member = l.owner
                  LEFT JOIN sessions s ON s.number = l.session
                  WHERE l.tenant = $1 ORDER BY l.at_ms DESC LIMIT 50",
-                given![records.guest.tenant],
+                given![records.principal.tenant],
             )
         })?;
         found.extend(turned_away(records)?);
@@ -85,7 +85,7 @@ fn noted(check: &str, what: String) -> HealthFinding {
 
 /// What was changed about members on the pages, and who tried without being an admin.
 fn changes(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
-    let rows = records.ask(|connection| manage::newest(connection, records.guest.tenant, 20))?;
+    let rows = records.ask(|connection| manage::newest(connection, records.principal.tenant, 20))?;
     let told = |row: &Row| {
         if row.text(2) == FORGOTTEN {
             noted("members", format!("{} had {} forgotten", row.text(1), row.text(3)))

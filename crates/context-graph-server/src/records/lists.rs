@@ -61,7 +61,7 @@ fn line(row: &Row, now_ms: i64) -> SessionLine {
         prompts: row.count(12),
         calls: row.count(13),
         failures: row.count(14),
-        stops: row.count(15),
+        denied: row.count(15),
         files: row.count(16),
         continuity,
         level: ICLevel::from_value(continuity),
@@ -140,7 +140,7 @@ pub(super) fn running(records: &TeamRecords) -> Answer<Vec<Running>> {
 }
 
 pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
-    let key = given![records.guest.tenant, found.number, found.born, MOST_ON_AXIS];
+    let key = given![records.principal.tenant, found.number, found.born, MOST_ON_AXIS];
     let calls = records.ask(|connection| {
         connection.query(
             "SELECT seq, at_ms, ended_ms, tool, agent_id, agent_type, verdict, outcome, subject FROM calls
@@ -226,7 +226,7 @@ pub(super) fn activity(records: &TeamRecords, since_ms: i64, step_ms: i64, bins:
     let mut all = vec![Bin::default(); bins];
     for row in rows {
         if let Some(bin) = usize::try_from(row.int(0)).ok().and_then(|at| all.get_mut(at)) {
-            *bin = Bin { calls: row.count(1), failures: row.count(2), stops: row.count(3) };
+            *bin = Bin { calls: row.count(1), failures: row.count(2), denied: row.count(3) };
         }
     }
     Ok(Activity { since_ms, step_ms, bins: all })

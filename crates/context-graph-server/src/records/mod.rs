@@ -38,7 +38,7 @@ const LOOK_MS: i64 = 600_000;
 /// The records of a team that one member may see.
 pub struct TeamRecords {
     pool: Pool,
-    guest: Principal,
+    principal: Principal,
     now_ms: fn() -> i64,
     /// Whether looks and refusals are noted.
     is_noted: bool,
@@ -93,9 +93,9 @@ fn trouble(error: DbError) -> Trouble {
 }
 
 impl TeamRecords {
-    /// The records that `guest` may see.
-    pub fn new(pool: Pool, guest: Principal, now_ms: fn() -> i64) -> Self {
-        Self { pool, guest, now_ms, is_noted: true, curves: Mutex::default(), looked: Mutex::default() }
+    /// The records that `principal` may see.
+    pub fn new(pool: Pool, principal: Principal, now_ms: fn() -> i64) -> Self {
+        Self { pool, principal, now_ms, is_noted: true, curves: Mutex::default(), looked: Mutex::default() }
     }
 
     /// The same for measuring: nobody looks.
@@ -111,7 +111,7 @@ impl TeamRecords {
     /// The first conditions of every query, with `$1` and `$2`: this team and, for plain members, only their
     /// own sessions.
     fn visible(&self, table: &str) -> String {
-        if self.guest.role == Role::Member {
+        if self.principal.role == Role::Member {
             format!("{table}.tenant = $1 AND {table}.member = $2")
         } else {
             // `$2` must appear anyway, so that later parameters keep their numbers.
@@ -120,7 +120,7 @@ impl TeamRecords {
     }
 
     fn whose(&self) -> Vec<Value> {
-        vec![Value::Int(self.guest.tenant), Value::Int(self.guest.member)]
+        vec![Value::Int(self.principal.tenant), Value::Int(self.principal.member)]
     }
 
     /// The session with this name, if the member may see it. Looking at another member's session is noted.
@@ -162,12 +162,12 @@ impl TeamRecords {
             ),
             None => connection.one(
                 "SELECT machine FROM sessions WHERE tenant = $1 AND session_id = $2",
-                given![self.guest.tenant, id],
+                given![self.principal.tenant, id],
             ),
         })?;
         let Some(row) = found else { return Ok(()) };
         let refused = Refused::request(row.int(0), id, "not theirs to see");
-        refused.put_aside(&self.pool, &self.guest, (self.now_ms)()).map_err(trouble)
+        refused.put_aside(&self.pool, &self.principal, (self.now_ms)()).map_err(trouble)
     }
 
     /// Notes that these sessions were looked at, each with its owner.
@@ -177,7 +177,7 @@ impl TeamRecords {
         {
             let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
             for (session, owner) in seen {
-                let is_own = owner == self.guest.member || !self.is_noted;
+                let is_own = owner == self.principal.member || !self.is_noted;
                 if is_own || looked.get(&session).is_some_and(|at| now_ms - at < LOOK_MS) {
                     continue;
                 }
@@ -197,7 +197,7 @@ impl TeamRecords {
                 for (session, owner) in &fresh {
                     connection.execute(
                         "INSERT INTO looks (number, tenant, member, at_ms, session, owner) VALUES ($1, $2, $3, $4, $5, $6)",
-                        given![number(now_ms)?, self.guest.tenant, self.guest.member, now_ms, *session, *owner],
+                        given![number(now_ms)?, self.principal.tenant, self.principal.member, now_ms, *session, *owner],
                     )?;
                 }
                 Ok(())
@@ -221,7 +221,7 @@ impl TeamRecords {
                 connection.query(
                     "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND born = $3 AND first_seq >= $4
                      ORDER BY first_seq LIMIT 8",
-                    given![self.guest.tenant, found.number, found.born, next],
+                    given![self.principal.tenant, found.number, found.born, next],
                 )
             })?;
             if rows.is_empty() {
@@ -252,7 +252,8 @@ impl TeamRecords {
 impl Records for TeamRecords {
     fn pulse(&self) -> u64 {
         let newest = self.ask(|connection| {
-            connection.one("SELECT max(stored_ms) FROM sessions WHERE tenant = $1", given![self.guest.tenant])
+            connection
+                .one("SELECT max(stored_ms) FROM sessions WHERE tenant = $1", given![self.principal.tenant])
         });
         newest.ok().flatten().map_or(0, |row| row.count(0))
     }
@@ -354,7 +355,7 @@ impl Records for TeamRecords {
         let row = self.ask(|connection| connection.one(&sql, &self.whose()))?;
         // Only admins see the size of the whole database.
         let bytes =
-            if self.guest.role == Role::Admin { self.ask(|connection| connection.size())? } else { 0 };
+            if self.principal.role == Role::Admin { self.ask(|connection| connection.size())? } else { 0 };
         let place = if self.pool.is_postgres() { "PostgreSQL" } else { "SQLite" };
         let count = |at| row.as_ref().map_or(0, |row: &Row| row.count(at));
         Ok(vec![StoreSize {

@@ -11,7 +11,7 @@ use super::TeamRecords;
 use super::conditions::{Conditions, literal};
 use super::entries::{Scope, Span, newest, select};
 use crate::db::{Row, Value};
-use crate::{given, words};
+use crate::{given, word_index};
 
 /// How long a search may read.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -150,7 +150,7 @@ fn candidates(
         "EXISTS (SELECT 1 FROM sessions s WHERE s.number = w.session AND s.session_id LIKE $? ESCAPE '!')",
         names,
     );
-    let parts: Vec<Vec<i32>> = needles.iter().map(|needle| words::of_needle(needle.lower())).collect();
+    let parts: Vec<Vec<i32>> = needles.iter().map(|needle| word_index::of_needle(needle.lower())).collect();
     let is_long = parts.iter().all(|parts| !parts.is_empty());
     let by_index = by_index && is_long && records.ask(|connection| Ok(connection.finds_parts()))?;
     let from = if by_index { with_parts(&mut conditions, parts) } else { "words w".to_owned() };
@@ -190,7 +190,7 @@ fn candidates(
 /// the planner would go through all stretches, because it does not know how much their lists cost to fetch.
 /// `OFFSET 0` keeps it from moving them inside.
 fn with_parts(conditions: &mut Conditions, parts: Vec<Vec<i32>>) -> String {
-    let any = parts.into_iter().chain([vec![words::ANY]]);
+    let any = parts.into_iter().chain([vec![word_index::ANY]]);
     let any: Vec<String> =
         any.map(|parts| format!("w.parts @> {}", conditions.name(Value::Ints(parts)))).collect();
     format!(
@@ -206,7 +206,7 @@ fn seqs(records: &TeamRecords, stretch: &Stretch, needles: &[Needle]) -> Answer<
         connection.query(
             "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND born = $3
                 AND first_seq <= $4 AND first_seq + records > $5 ORDER BY first_seq",
-            given![records.guest.tenant, stretch.session, stretch.born, stretch.last, stretch.first],
+            given![records.principal.tenant, stretch.session, stretch.born, stretch.last, stretch.first],
         )
     })?;
     let says = |bytes: &[u8]| {

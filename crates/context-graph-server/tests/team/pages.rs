@@ -11,8 +11,8 @@ use crate::{Team, now_ms, serve};
 
 fn records(team: &Team, name: &str, group: &str) -> TeamRecords {
     let token = members::browser_token(&team.pool, group, name, 60_000, now_ms()).unwrap().unwrap();
-    let guest = members::of_token(&team.pool, &token, now_ms()).unwrap().unwrap();
-    TeamRecords::new(team.pool.clone(), guest, now_ms)
+    let principal = members::of_token(&team.pool, &token, now_ms()).unwrap().unwrap();
+    TeamRecords::new(team.pool.clone(), principal, now_ms)
 }
 
 /// What the server's owner would see: everybody's.

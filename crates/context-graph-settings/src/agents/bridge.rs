@@ -4,7 +4,7 @@
 use context_graph_events::EventName;
 use serde_json::json;
 
-use super::Call;
+use super::OwnCommand;
 use crate::change::{Change, Edited};
 use crate::error::{Place, SettingsError};
 use crate::missing::Missing;
@@ -26,11 +26,11 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn of(call: &Call<'a>) -> Self {
-        let ms = |event| call.seconds(event).saturating_mul(1000);
+    pub(super) fn of(command: &OwnCommand<'a>) -> Self {
+        let ms = |event| command.seconds(event).saturating_mul(1000);
         Self {
-            program: call.program,
-            missing: call.missing,
+            program: command.program,
+            missing: command.missing,
             guard_ms: ms(EventName::PreToolUse),
             other_ms: ms(EventName::SessionStart),
             stop_ms: ms(EventName::Stop),

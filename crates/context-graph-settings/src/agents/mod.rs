@@ -119,7 +119,7 @@ const CLIENTS: [&AgentClient; 10] = [
 
 /// How our program is called, and how long a client must wait for it.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
+pub struct OwnCommand<'a> {
     /// The program, by its path or its name.
     pub program: &'a str,
     /// For files that a team shares: what happens if the program is missing.
@@ -130,7 +130,7 @@ pub struct Call<'a> {
     pub signals: u64,
 }
 
-impl Call<'_> {
+impl OwnCommand<'_> {
     fn line(&self, event: EventName) -> String {
         match self.missing {
             Some(missing) => missing.line(event, &ONE_VERB),
@@ -178,16 +178,16 @@ impl AgentClient {
     }
 
     /// The client's name for the event before a tool call.
-    pub fn guard(&self) -> Option<&'static str> {
+    pub fn call_event(&self) -> Option<&'static str> {
         let Kind::Hooks(hooks) = &self.kind else { return None };
         hooks.events.iter().find(|(_, like)| *like == EventName::PreToolUse).map(|(event, _)| *event)
     }
 
     /// The client's file with our hooks in it. `text` is `None` if there is no file.
-    pub fn install(&self, text: Option<&str>, call: &Call<'_>) -> Result<Edited, SettingsError> {
+    pub fn install(&self, text: Option<&str>, command: &OwnCommand<'_>) -> Result<Edited, SettingsError> {
         match &self.kind {
-            Kind::Hooks(hooks) => merge(text, &hooks.wish(call), &|_| false),
-            Kind::Bridge(write) => bridge::install(text, &write(&bridge::Parts::of(call))),
+            Kind::Hooks(hooks) => merge(text, &hooks.wish(command), &|_| false),
+            Kind::Bridge(write) => bridge::install(text, &write(&bridge::Parts::of(command))),
         }
     }
 
@@ -232,17 +232,17 @@ impl AgentClient {
 }
 
 impl Hooks {
-    fn wish(&self, call: &Call<'_>) -> Wish<'static> {
+    fn wish(&self, command: &OwnCommand<'_>) -> Wish<'static> {
         let hooks = self.events.iter().map(|(event, like)| Wanted {
             event,
             matcher: None,
-            members: self.members(*like, call),
+            members: self.members(*like, command),
         });
         let version = self.form.has_version.then_some(1);
         Wish { form: self.form, hooks: hooks.collect(), version, status_line: None }
     }
 
-    fn members(&self, like: EventName, call: &Call<'_>) -> Vec<(&'static str, Option<Item>)> {
+    fn members(&self, like: EventName, command: &OwnCommand<'_>) -> Vec<(&'static str, Option<Item>)> {
         let mut members = Vec::new();
         if self.has_name {
             members.push(("name", Some(Item::Text("context-graph".to_owned()))));
@@ -250,10 +250,10 @@ impl Hooks {
         if self.form.is_typed {
             members.push(("type", Some(Item::Text("command".to_owned()))));
         }
-        members.push((self.form.command, Some(Item::Text(call.line(like)))));
+        members.push((self.form.command, Some(Item::Text(command.line(like)))));
         let longest =
             self.longest.filter(|(event, _)| *event == like).map_or(u64::MAX, |(_, longest)| longest);
-        let seconds = call.seconds(like).min(longest);
+        let seconds = command.seconds(like).min(longest);
         let time = match self.unit {
             Unit::Seconds => seconds,
             Unit::Milliseconds => seconds.saturating_mul(1000),
@@ -265,7 +265,7 @@ impl Hooks {
                 Closes::True => Item::Bool(true),
             };
             // If work continues without the program, a hook that does not find it must not block.
-            members.push((key, (call.missing != Some(Missing::GoOn)).then_some(value)));
+            members.push((key, (command.missing != Some(Missing::GoOn)).then_some(value)));
         }
         members
     }

@@ -3,7 +3,7 @@
 use context_graph_core::audit::Outcome;
 use maud::{Markup, html};
 
-use super::asked::{command_line, entries, one, parts};
+use super::query::{command_line, entries, one, parts};
 use super::row::{Place, row};
 use crate::layout::{Tab, copyable, empty, heading, page};
 use crate::link;

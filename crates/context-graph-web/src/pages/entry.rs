@@ -1,6 +1,6 @@
 //! All details of a call or another event.
 
-use context_graph_core::audit::{Agent, Call, Entry, EventRuling, Evidence, Happening, Outcome};
+use context_graph_core::audit::{Actor, Call, Entry, EventRuling, Evidence, Happening, Outcome};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub(crate) fn show(records: &dyn Records, id: &str, seq: u64) -> Answer<Markup> 
             }
             section.same {
                 h2 { "The same in a terminal" }
-                (copyable("command line", html! { "context-graph audit show " (Said::new(super::asked::quoted(&handle))) }))
+                (copyable("command line", html! { "context-graph audit show " (Said::new(super::query::quoted(&handle))) }))
             }
         }
     };
@@ -157,7 +157,7 @@ pub(crate) fn decided(ruling: &EventRuling) -> Markup {
     }
 }
 
-fn agent(agent: &Agent) -> Markup {
+fn agent(agent: &Actor) -> Markup {
     let kind = agent.kind.as_deref().filter(|kind| !kind.is_empty());
     html! {
         @match (&agent.id, kind) {

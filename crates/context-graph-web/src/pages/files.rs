@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::asked::{days, one};
+use super::query::{days, one};
 use crate::layout::{Tab, counted, empty, heading, number, page};
 use crate::link;
 use crate::records::{Answer, FileLine, Records};

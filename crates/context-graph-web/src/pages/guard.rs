@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::asked::{days, one};
+use super::query::{days, one};
 use super::row::{Place, row};
 use crate::layout::{Tab, copyable, counted, empty, heading, number, page, verdict};
 use crate::link;
@@ -22,7 +22,7 @@ pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i6
     let since_ms = now_ms - back * DAY_MS;
     let rules = records.rules(since_ms)?;
     // The same count as on the page Now: every call that did not run because somebody said no.
-    let denied: u64 = records.activity(since_ms, back * DAY_MS, 1)?.bins.iter().map(|bin| bin.stops).sum();
+    let denied: u64 = records.activity(since_ms, back * DAY_MS, 1)?.bins.iter().map(|bin| bin.denied).sum();
     let rule = one(pairs, "rule");
     let asked = Asked {
         verdict: VERDICTS.map(str::to_owned).to_vec(),

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::asked::one;
+use super::query::one;
 use crate::layout::{Tab, counted, heading, number, page};
 use crate::records::{Answer, Grade, HealthFinding, HookCost, Records, StoreSize, Verification};
 use crate::said::Said;

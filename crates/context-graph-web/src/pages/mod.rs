@@ -1,12 +1,12 @@
 //! The pages, one file each: parses the query, asks the records, and builds the HTML.
 
-pub(crate) mod asked;
 pub(crate) mod calls;
 pub(crate) mod entry;
 pub(crate) mod files;
 pub(crate) mod guard;
 pub(crate) mod health;
 pub(crate) mod now;
+pub(crate) mod query;
 mod row;
 pub(crate) mod session;
 pub(crate) mod sessions;

@@ -82,7 +82,7 @@ fn card(records: &dyn Records, running: &Running, now_ms: i64) -> Answer<Markup>
                 @if let Some(model) = &line.model { " · " (model.short(40)) }
                 " · " (counted(line.calls, "call", "calls"))
                 @if line.failures > 0 { " · " span.bad { (number(line.failures)) " failed" } }
-                @if line.stops > 0 { " · " span.stop { (number(line.stops)) " denied" } }
+                @if line.denied > 0 { " · " span.stop { (number(line.denied)) " denied" } }
                 " · " (time::duration(line.duration_ms))
             }
             @if is_drawn { (plot::by_call(&curve, &label)) } @else { p.muted data-soon { "Continuity is being drawn…" } }
@@ -107,7 +107,7 @@ fn day(activity: &Activity) -> Markup {
             h2 { "Last 24 hours" }
             span.muted {
                 (counted(sum(|bin| bin.calls), "call", "calls")) ", " (number(sum(|bin| bin.failures))) " failed, "
-                (number(sum(|bin| bin.stops))) " denied"
+                (number(sum(|bin| bin.denied))) " denied"
             }
         }
         (plot::activity(activity))

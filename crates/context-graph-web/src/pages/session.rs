@@ -3,7 +3,7 @@
 use context_graph_core::session::{Curve, CurveNote, NoteKind};
 use maud::{Markup, html};
 
-use super::asked::one;
+use super::query::one;
 use super::row::{Place, row};
 use super::sessions::other_client;
 use crate::layout::{Tab, continuity, counted, figure, heading, number, page, tail};
@@ -75,7 +75,7 @@ pub(crate) fn head(line: &SessionLine, now_ms: i64) -> Markup {
             (figure(continuity(line.continuity, line.level), "continuity"))
             (figure(html! { (number(line.calls)) }, "calls"))
             (figure(html! { (number(line.failures)) }, "failed"))
-            (figure(html! { (number(line.stops)) }, "denied"))
+            (figure(html! { (number(line.denied)) }, "denied"))
             (figure(html! { (number(line.files)) }, "files"))
             (figure(html! { (number(line.prompts)) }, "prompts"))
             (figure(html! { (time::duration(line.duration_ms)) }, "lasted"))

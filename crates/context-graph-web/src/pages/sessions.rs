@@ -3,7 +3,7 @@
 use context_graph_events::agents::Agent;
 use maud::{Markup, html};
 
-use super::asked::{self, one};
+use super::query::{self, one};
 use super::row::beginning;
 use crate::layout::{Tab, continuity, counted, empty, heading, number, page, tail};
 use crate::link;
@@ -15,7 +15,7 @@ const PAGE: usize = 30;
 
 /// The page.
 pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> Answer<Markup> {
-    let asked = asked::sessions(pairs, now_ms, PAGE);
+    let asked = query::sessions(pairs, now_ms, PAGE);
     let found = records.sessions(&asked)?;
     let projects = records.choices()?.projects;
     let is_filtered = ["project", "branch", "agent", "state", "since", "before"]
@@ -127,7 +127,7 @@ fn row(line: &SessionLine, now_ms: i64, with_project: bool) -> Markup {
             div.counts {
                 (count(line.calls, "call", "calls", ""))
                 (count(line.failures, "failed", "failed", "bad"))
-                (count(line.stops, "denied", "denied", "stop"))
+                (count(line.denied, "denied", "denied", "stop"))
                 (count(line.files, "file", "files", ""))
             }
         }

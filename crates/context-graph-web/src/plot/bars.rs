@@ -19,13 +19,13 @@ pub(crate) fn activity(activity: &Activity) -> Markup {
             line.axis x1="0" x2="100%" y1="72.5" y2="72.5" {}
             @for (at, bin) in activity.bins.iter().enumerate() {
                 @let height = |value: u64| value as f64 / most * (HEIGHT - 4.0);
-                @let (all, bad, stops) = (height(bin.calls), height(bin.failures), height(bin.stops));
+                @let (all, bad, stops) = (height(bin.calls), height(bin.failures), height(bin.denied));
                 @let x = percent((at as f64 + 0.12) / count);
                 @let width = percent(0.76 / count);
                 @if bin.calls > 0 {
                     g {
                         title { (time::minute(activity.since_ms + at as i64 * activity.step_ms)) ": "
-                            (bin.calls) " calls, " (bin.failures) " failed, " (bin.stops) " denied" }
+                            (bin.calls) " calls, " (bin.failures) " failed, " (bin.denied) " denied" }
                         rect.all x=(x) width=(width) y=(super::number(HEIGHT - all)) height=(super::number(all)) rx="1.5" {}
                         rect.failure x=(x) width=(width) y=(super::number(HEIGHT - bad)) height=(super::number(bad)) rx="1.5" {}
                         rect.denied x=(x) width=(width) y=(super::number(HEIGHT - bad - stops)) height=(super::number(stops)) rx="1.5" {}

@@ -2,7 +2,7 @@
 //!
 //! A command is identified by its first words (`go test`, `npm run build`) and shown as it was last run.
 
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 use serde::{Deserialize, Serialize};
 
 use super::uses::Uses;

@@ -1,6 +1,6 @@
 //! The files that calls touch: in their path fields, and in commands.
 
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ mod requests;
 mod tasks;
 mod uses;
 
-use context_graph_events::words::{name, tame};
+use context_graph_events::safe_text::{name, tame};
 use context_graph_events::{CallOutcome, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -70,7 +70,7 @@ impl Work {
             cwd.clone_into(&mut self.folder);
         }
         match event {
-            Event::UserPromptSubmit(prompt) if prompt.is_foreign() => {
+            Event::UserPromptSubmit(prompt) if prompt.is_of_other_process() => {
                 push(&mut self.messages, tame(&prompt.prompt, WHAT), MESSAGES);
             }
             Event::UserPromptSubmit(prompt) => {

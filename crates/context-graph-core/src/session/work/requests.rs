@@ -1,6 +1,6 @@
 //! What the user asked for, and the rules the user gave.
 
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 use serde::{Deserialize, Serialize};
 
 /// How much of a request and of a rule is kept, in characters.

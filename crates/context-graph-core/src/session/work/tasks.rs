@@ -1,6 +1,6 @@
 //! A session's open tasks, from its own list.
 
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -33,7 +33,7 @@ fn of_three([a, b, c]: [u8; 3]) -> i32 {
     i32::from_be_bytes([0, a, b, c])
 }
 
-/// The number of a sequence of five. Several share one, but none shares it with a sequence of three.
+/// The number of a sequence of five letters. Several sequences of five can share a number, but never with one of three.
 fn of_five(letters: [u8; 5]) -> i32 {
     let five = letters.iter().fold(0_u64, |all, letter| all << 8 | u64::from(*letter));
     // The upper bits of a product depend on all bits of the factor.
@@ -161,7 +161,7 @@ const AT_ONCE: i64 = 200;
 /// Blocks that are read at a time.
 const BLOCKS: i64 = 64;
 
-/// The same for all stored records.
+/// Stores the parts of the words in all stored records.
 pub(crate) fn learn_all(connection: &mut dyn Connection) -> Result<()> {
     let mut last = i64::MIN;
     loop {

@@ -106,8 +106,8 @@ pub fn name(text: &str) -> String {
 #[macro_export]
 macro_rules! quoted {
     ($sentence:literal $(, $word:expr)* $(,)?) => {{
-        const { assert!($crate::words::takes_all_in_order($sentence), "each place for a word is a quoted pair of braces") };
-        format!($sentence $(, $crate::words::word(&$word))*)
+        const { assert!($crate::safe_text::takes_all_in_order($sentence), "each place for a word is a quoted pair of braces") };
+        format!($sentence $(, $crate::safe_text::word(&$word))*)
     }};
 }
 

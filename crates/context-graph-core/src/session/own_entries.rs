@@ -4,12 +4,12 @@
 use std::fmt;
 
 use context_graph_events::claude_code::{Event, UnknownEvent};
-use context_graph_events::words::shortened;
+use context_graph_events::safe_text::shortened;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{ACTION_FAILED, CONTEXT_WAITS, DREAM_EVENT};
+use super::{ACTION_FAILED, CONTEXT_WAITS, DREAM_ENTRY};
 use crate::gwt::session_identity::SessionIdentitySnapshot;
 
 /// The log name for lost events. The client has no event of this name, nor of the next three.
@@ -27,7 +27,7 @@ pub(super) const MAX_TITLE: usize = 200;
 /// Whether only this program may write an entry with this name.
 pub fn is_own_entry(name: &str) -> bool {
     [
-        DREAM_EVENT,
+        DREAM_ENTRY,
         ACTION_FAILED,
         CONTEXT_WAITS,
         EVENTS_LOST,

@@ -1,6 +1,6 @@
 //! Parses the query of an address.
 
-use context_graph_events::words::is_invisible;
+use context_graph_events::safe_text::is_invisible;
 
 use crate::records::{Asked, SessionsAsked};
 
