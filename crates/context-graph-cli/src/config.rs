@@ -63,7 +63,7 @@ pub(crate) struct Storage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Sync {
-    /// At turns, compactions, starts and ends.
+    /// At the end of a turn or a session, and before a compaction.
     #[default]
     Turns,
     /// After every event: slower, but safe in a power cut.

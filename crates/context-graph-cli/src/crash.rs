@@ -17,7 +17,7 @@ pub(crate) fn arm_reply(reply: Reply) {
 
 /// Gives an answer when a resource limit (file size, stack, processor time) is hit, instead of dying
 /// silently. Writing too much becomes an ordinary error; for the rest, the prepared answer is written. Call
-/// it on the main thread, before anything else.
+/// it on the main thread, before anything that can hit a limit.
 pub(crate) fn survive_limits() {
     imp::survive_limits();
 }

@@ -68,13 +68,13 @@ impl Environment {
         }
     }
 
-    /// The same for a hook: the client starts it, not its agent.
+    /// This environment for a hook, which the client starts, not its agent.
     #[must_use]
     pub(crate) fn answering_events(self) -> Self {
         Self { answers_events: true, ..self }
     }
 
-    /// The same, for the named project if there is one.
+    /// This environment for the named project, if one is named.
     #[must_use]
     pub fn in_project(&self, named: Option<&Path>) -> Self {
         let project_dir = named.map(Path::to_path_buf).or_else(|| self.project_dir.clone());
@@ -239,7 +239,7 @@ impl Environment {
             && !is_the_accounts()
     }
 
-    /// The same, by names only: links are not followed.
+    /// Whether a folder lies in the project, or in a repository around both; by names only, links are not followed.
     fn lies_within(&self, folder: &Path, project: &Path) -> bool {
         let is_home = || project == self.home && folder.starts_with(project.join(".config"));
         let is_repository = |above: &Path| above.join(".git").symlink_metadata().is_ok();

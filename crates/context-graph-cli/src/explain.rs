@@ -1,7 +1,7 @@
 //! Explains why continuity has its value, for people and for programs.
 
 use context_graph_core::session::Session;
-use context_graph_events::words::{counted, tame};
+use context_graph_events::safe_text::{counted, tame};
 use serde_json::{Value, json};
 
 use crate::time;

@@ -7,7 +7,7 @@ use context_graph_core::session::Session;
 use context_graph_events::Event;
 use context_graph_policy::config::Action;
 use context_graph_policy::rego::signals::{Signal, SignalOutcome};
-use context_graph_policy::rules::{self, Folders, Host, PolicyText, Rules, Sources, Text};
+use context_graph_policy::rules::{self, FileText, Folders, Host, PolicyText, Rules, Sources};
 use context_graph_policy::trust::Standing;
 use context_graph_storage::paths::STATE_FOLDER;
 use context_graph_storage::safe_open::read_own;
@@ -19,7 +19,7 @@ use crate::{Environment, crash, heap, process};
 
 pub(crate) use context_graph_policy::rules::{FILE, POLICIES};
 
-/// The way out where agents are kept from a command of ours: no exception, which would let them run it.
+/// The hint if a rule denies our own command to an agent. It offers no exception, because that would let agents run it.
 pub(crate) const TYPE_IT_YOURSELF: &str =
     "agents cannot run this; if you want it, type the command in a terminal yourself";
 
@@ -99,7 +99,7 @@ fn with_standing(environment: &Environment, files: &ProjectFiles<'_>, standing: 
     with(environment, files, standing, &read_users(&user_file(environment)))
 }
 
-fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing, users: &Text) -> Rules {
+fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing, users: &FileText) -> Rules {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let (user, project) = (user_file(environment), files.folder().join(FILE));
     let sources = Sources {
@@ -131,7 +131,7 @@ impl Origins {
     pub(crate) fn of(environment: &Environment) -> Self {
         let files = ProjectFiles::of(environment);
         let user = user_file(environment);
-        let text = |name: String, text: &Text| Some((name, text.clone().ok()??));
+        let text = |name: String, text: &FileText| Some((name, text.clone().ok()??));
         let found = [
             files.team().and_then(|team| text(format!("{TEAM}{FILE}"), &team.policy)),
             text(user.display().to_string(), &read_users(&user)),
@@ -178,7 +178,7 @@ pub(crate) fn user_file(environment: &Environment) -> PathBuf {
 
 /// The text of the user's own policy file. A file that another account may have written does not count,
 /// because it could allow what the user denies.
-pub(crate) fn read_users(path: &Path) -> Text {
+pub(crate) fn read_users(path: &Path) -> FileText {
     match read_own(path, MAX_FILE) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -3,8 +3,8 @@
 use context_graph_core::audit::{Outcome, in_words};
 use context_graph_core::session::{Counters, Session};
 use context_graph_events::agents::Agent;
-pub(crate) use context_graph_events::words::counted;
-use context_graph_events::words::{grouped, name, tame};
+pub(crate) use context_graph_events::safe_text::counted;
+use context_graph_events::safe_text::{grouped, name, tame};
 use context_graph_storage::store::Counts;
 
 use crate::commands::import::IMPORTED;

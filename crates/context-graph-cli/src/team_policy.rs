@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use context_graph_policy::rego::{self, PolicyFile};
-use context_graph_policy::rules::{PolicyText, TeamSource, Text};
+use context_graph_policy::rules::{FileText, PolicyText, TeamSource};
 use context_graph_server::policy::SIGNATURE;
 use context_graph_storage::safe_open::{read_own, read_regular};
 use serde::{Deserialize, Serialize};
@@ -127,7 +127,7 @@ fn named_file() -> PathBuf {
 pub(crate) struct TeamPolicy {
     path: PathBuf,
     /// The text of its policy file; an error if the policy cannot be used.
-    pub(crate) policy: Text,
+    pub(crate) policy: FileText,
     /// Its policies in Rego.
     pub(crate) policies: Vec<PolicyFile>,
     /// Its number, if it can be used.

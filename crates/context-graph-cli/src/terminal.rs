@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 
 use crate::Environment;
-use context_graph_events::words::is_invisible;
+use context_graph_events::safe_text::is_invisible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Makes control characters visible. Line breaks stay only with `keep_lines`.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use context_graph_events::words::is_invisible;
+use context_graph_events::safe_text::is_invisible;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 

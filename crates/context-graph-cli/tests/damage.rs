@@ -205,3 +205,30 @@ fn an_absurd_call_id_does_not_stop_the_session() {
     place.send(&["hooks", "event"], call.to_string()).succeeded();
     stop(&place).succeeded();
 }
+
+#[test]
+fn a_store_that_this_program_does_not_read_is_named_by_every_command() {
+    let place = Place::without_upkeep();
+    prompt(&place, "one").succeeded();
+    std::fs::create_dir_all(file(&place, "data")).unwrap();
+    std::fs::write(file(&place, "data/data.mdb"), "old").unwrap();
+    let sentence = "it is the store of an unreleased build, which this one does not read; remove the file";
+    for args in [
+        &["audit", "log"][..],
+        &["audit", "stats"],
+        &["audit", "sql", "SELECT 1"],
+        &["audit", "verify"],
+        &["session", "list"],
+        &["maintain"],
+        &["maintain", "--rebuild"],
+        &["doctor"],
+    ] {
+        let run = place.run(args);
+        assert!(run.code == 1 && (run.stdout.clone() + &run.stderr).contains(sentence), "{args:?}: {run:?}");
+    }
+    // Hooks go on with the journal.
+    assert!(stop(&place).succeeded()["notices"].to_string().contains(sentence));
+    std::fs::remove_file(file(&place, "data/data.mdb")).unwrap();
+    stop(&place).succeeded();
+    assert_eq!(prompts(&place), 1);
+}

@@ -364,3 +364,69 @@ fn a_changed_byte_in_the_journal_of_an_open_session_is_found_by_verify() {
         std::fs::write(journal(&whole), &bytes).unwrap();
     }
 }
+
+#[test]
+fn a_changed_header_is_named_until_the_user_knows_of_it() {
+    // In the magic, the length, the generation, what it follows, the session's id and the check.
+    for at in [0, 5, 9, 30, 50, 55] {
+        let place = Place::new();
+        start(&place, "s").succeeded();
+        prompt(&place, "one").succeeded();
+        let mut bytes = std::fs::read(journal(&place)).unwrap();
+        bytes[at] ^= 0x11;
+        std::fs::write(journal(&place), bytes).unwrap();
+        for _ in 0..2 {
+            let losses = named(&place);
+            let how = losses[0].to_string();
+            assert!(losses.len() == 1 && how.contains("the header of s.journal was changed"), "{at}: {how}");
+        }
+        // Nothing else is lost, and the next hook reports it once.
+        is_corruption(&done(&place, "t"));
+        done(&place, "u").succeeded();
+        assert_eq!(place.run(&["session", "status", "s", "--json"]).json()["counters"]["prompts"], 1);
+        let run = place.run(&["audit", "verify", "--acknowledge"]);
+        assert!(run.code == 0 && run.stdout.contains("known loss: session s"), "{at}: {run:?}");
+        assert_eq!(place.run(&["audit", "verify"]).code, 0);
+    }
+}
+
+#[test]
+fn a_changed_header_that_a_hook_repairs_is_on_record() {
+    let place = Place::new();
+    start(&place, "s").succeeded();
+    let mut bytes = std::fs::read(journal(&place)).unwrap();
+    bytes[9] ^= 0x11;
+    std::fs::write(journal(&place), bytes).unwrap();
+    asked(&place, "t").succeeded();
+    is_corruption(&done(&place, "t"));
+    std::fs::remove_dir_all(quarantine(&place)).unwrap();
+    assert_eq!(named(&place).len(), 1);
+    end(&place).succeeded();
+    assert_eq!(named(&place)[0]["lost"], 0);
+}
+
+#[test]
+fn what_a_reader_has_repaired_is_named_and_can_be_acknowledged() {
+    for has_ended in [false, true] {
+        let (place, _) = four_prompts();
+        // A changed header, and then a changed last entry: neither can be found in the journal again.
+        for from_end in [false, true] {
+            let mut bytes = std::fs::read(journal(&place)).unwrap();
+            let at = if from_end { bytes.len() - 1 } else { 9 };
+            bytes[at] ^= 0x11;
+            std::fs::write(journal(&place), bytes).unwrap();
+            place.run(&["session", "list"]);
+        }
+        if has_ended {
+            end(&place);
+            end(&place);
+        }
+        assert!(pieces(&place).len() >= 2);
+        let run = place.run(&["audit", "verify"]);
+        assert_eq!(run.code, 2, "{run:?}");
+        let run = place.run(&["audit", "verify", "--acknowledge"]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let run = place.run(&["audit", "verify"]);
+        assert!(run.code == 0 && run.stdout.contains("known loss: session s"), "{run:?}");
+    }
+}

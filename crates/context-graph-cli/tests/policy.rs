@@ -220,18 +220,6 @@ fn a_gate_holds_the_agent_until_it_passes_and_never_twice_in_a_row() {
     assert_eq!(stop(&place, false).get("decision"), None);
 }
 
-#[cfg(unix)]
-#[test]
-fn a_gate_that_takes_too_long_is_killed_and_says_so() {
-    let place = Place::new();
-    policy(
-        &place,
-        "[[stop_gates]]\nname = \"slow\"\ncommand = \"sleep 60 & sleep 60\"\ntimeout_seconds = 1\n",
-    );
-    let held = stop(&place, false);
-    assert!(held["reason"].as_str().unwrap().contains("did not finish within 1 s"), "{held}");
-}
-
 const NO_CURL: &str = r#"# METADATA
 # scope: package
 # custom:

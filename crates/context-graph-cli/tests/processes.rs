@@ -171,6 +171,16 @@ fn a_store_held_by_another_makes_a_turn_wait_in_its_journal() {
         place.send(&["hooks", "event"], start("another")).succeeded();
         assert!(started.elapsed() < Duration::from_secs(10));
     }
+    let held = rusqlite::Connection::open(&data).unwrap();
+    held.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let times = ["a", "b", "c"].map(|new| {
+        let started = std::time::Instant::now();
+        place.send(&["hooks", "session-start", "--stdin"], start(new)).succeeded();
+        started.elapsed()
+    });
+    let quickest = times.into_iter().min().unwrap();
+    assert!(quickest < Duration::from_millis(700), "a start waits once, 400 ms at most: {quickest:?}");
+    drop(held);
     place.send(&["hooks", "event"], stop("s")).succeeded();
     let asked = "SELECT seq, event FROM events WHERE event = 'Stop' ORDER BY seq";
     let run = place.run(&["audit", "sql", asked, "--json"]);

@@ -7,7 +7,7 @@
 mod common;
 
 use common::{Place, recorded};
-use context_graph_events::words::is_invisible;
+use context_graph_events::safe_text::is_invisible;
 use serde_json::{Value, json};
 
 /// The word that must not appear outside a quotation.

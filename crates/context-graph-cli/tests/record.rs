@@ -284,6 +284,18 @@ fn links_that_came_with_a_checkout_are_not_followed() {
 }
 
 #[test]
+fn an_upkeep_says_what_it_indexed_for_the_search() {
+    let place = Place::new();
+    at(&place, "one", "session_start", 1_600_000_000_000, json!({"cwd": "/c", "source": "cli"}));
+    // The end of the session starts no upkeep of its own, because one was just done.
+    fs::write(place.project().join(".context-graph/maintained"), "").unwrap();
+    let end = json!({"duration_ms": 5, "status": "normal", "reason": "other"});
+    at(&place, "one", "session_end", 1_600_000_060_000, end);
+    assert_eq!(place.run(&["maintain"]).stdout, "indexed 1 block of records for the search\n");
+    assert_eq!(place.run(&["maintain"]).stdout, "nothing to do\n");
+}
+
+#[test]
 fn a_configuration_with_a_mistake_prunes_nothing() {
     let place = Place::new();
     at(&place, "old", "session_start", 1_600_000_000_000, json!({"cwd": "/c", "source": "cli"}));

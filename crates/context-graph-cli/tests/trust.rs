@@ -129,7 +129,7 @@ fn ran(place: &Place) -> Vec<&'static str> {
     ran
 }
 
-/// The same, after this mark exists: hooks do not wait for actions.
+/// What ran, once this mark exists: hooks do not wait for actions.
 fn ran_after(place: &Place, mark: &str) -> Vec<&'static str> {
     let end = Instant::now() + Duration::from_secs(20);
     while !place.project().join(mark).exists() && Instant::now() < end {

@@ -156,5 +156,11 @@ fn a_store_of_a_newer_version_asks_for_an_update_and_is_left_alone() {
     let store = part(&said, "store");
     assert!(run.code == 1 && store["ok"] == false, "{said}");
     assert!(store["note"].as_str().unwrap().contains("update context-graph"), "{said}");
+    let said: Value = serde_json::from_str(&place.run(&["doctor", "--json"]).stdout).unwrap();
+    let findings = said["checks"].as_array().unwrap();
+    let is_about_store =
+        |finding: &&Value| finding["what"].as_str().unwrap().contains("the store was made by");
+    let finding = findings.iter().find(is_about_store).unwrap_or_else(|| panic!("{said}"));
+    assert_eq!(finding["fix"], "update context-graph", "a newer store is not to be moved away");
     assert_eq!(std::fs::read(&database).unwrap(), before);
 }

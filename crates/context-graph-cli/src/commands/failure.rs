@@ -73,13 +73,13 @@ impl Failure {
         self.code
     }
 
-    /// The same for something that the user named: then it is a failure that it does not exist.
+    /// This failure if the user named the thing: then it is an error that it does not exist.
     #[must_use]
     pub(crate) fn of_what_was_named(self) -> Self {
         Self { nothing_there: false, ..self }
     }
 
-    /// The same, for a command that writes data to stdout: where there is none, nothing is written there.
+    /// This failure for a command that writes data to stdout: without data, nothing is written there.
     #[must_use]
     pub(crate) fn of_data(self) -> Self {
         Self { is_about_data: true, ..self }
@@ -90,7 +90,7 @@ impl Failure {
         self.nothing_there
     }
 
-    /// The same, for a command that has already answered on stdout.
+    /// This failure for a command that has already answered on stdout.
     pub(crate) fn answered(self) -> Self {
         Self { answered: true, ..self }
     }

@@ -70,6 +70,7 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResu
     let folder = environment.state_place(args.db_path.as_deref())?;
     let mut put_away = Vec::new();
     let mut pruned = Vec::new();
+    let mut indexed = 0;
     let held = Held::for_upkeep(&folder).map_err(|error| {
         Failure::new(ErrorCode::Storage, format!("cannot use {}: {error}", folder.display()))
             .with_next_step("make sure that it is a folder and that you can read it")
@@ -98,13 +99,13 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResu
             }
             // So that the next search is fast.
             progress = Progress::new("indexing words");
-            let (of, mut done) = (store.unlearned()?, 0);
+            let of = store.unlearned()?;
             loop {
                 match store.learn_words(now_ms - SILENT_MS)? {
                     0 => break,
-                    learned => done += learned,
+                    learned => indexed += learned,
                 }
-                progress.tell(done, of.max(done));
+                progress.tell(indexed, of.max(indexed));
             }
         }
         sessions.shorten_heads();
@@ -123,6 +124,9 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResu
         let records = counted(gone.records, "record", "records");
         format!("removed {}: {records}, because of its {}", gone.session_id, gone.why.as_str())
     }));
+    if indexed > 0 {
+        lines.push(format!("indexed {} of records for the search", counted(indexed, "block", "blocks")));
+    }
     if held.is_none() {
         lines.push(format!("nothing to do: there is no {}", folder.display()));
     } else if lines.is_empty() {

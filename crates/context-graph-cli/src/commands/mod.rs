@@ -31,6 +31,8 @@ mod maintain;
 mod new_file;
 mod plugin;
 mod policy;
+#[cfg(test)]
+mod recommended;
 mod reference;
 #[doc(hidden)]
 pub mod replay;

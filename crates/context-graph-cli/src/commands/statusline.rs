@@ -7,7 +7,7 @@ use std::time::Duration;
 use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};
 use context_graph_core::session::Session;
 use context_graph_events::decode;
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 use context_graph_policy::trust::Standing;
 use serde_json::{Map, Value};
 
@@ -23,7 +23,7 @@ const BUDGET: Duration = Duration::from_millis(300);
 /// Reads the client's input and prints a line. If anything fails, the line is empty, so that it does not
 /// disturb.
 pub(crate) fn run(environment: &Environment) -> ExitStatus {
-    watchdog::arm(BUDGET, Late::Ready(b"\n".to_vec()));
+    watchdog::arm(BUDGET, Late::Ready(b"\n".to_vec(), ExitStatus::Error));
     let said =
         input::read_stdin(Some(true), |_, _| ()).ok().flatten().and_then(|bytes| decode::object(&bytes).ok());
     let line = said.map(|said| line(&said, environment)).unwrap_or_default();

@@ -6,11 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use context_graph_policy::rego::{self, PolicyFile, RegoError, RegoErrorKind};
-pub(crate) use context_graph_policy::rules::Text;
+pub(crate) use context_graph_policy::rules::FileText;
 use context_graph_policy::trust::{Digest, Standing};
 use context_graph_storage::safe_open::read_own_unlinked;
 
-use super::{TrustStore, scripts};
+use super::{TrustStore, programs};
 use crate::team_policy::TeamPolicy;
 use crate::{Environment, config, rules};
 
@@ -25,8 +25,8 @@ type Policies = Option<(Vec<PolicyFile>, Vec<RegoError>)>;
 pub(crate) struct ProjectFiles<'a> {
     environment: &'a Environment,
     folder: PathBuf,
-    policy: OnceCell<Text>,
-    config: OnceCell<Text>,
+    policy: OnceCell<FileText>,
+    config: OnceCell<FileText>,
     policies: OnceCell<Policies>,
     standing: OnceCell<Standing>,
     team: OnceCell<Option<TeamPolicy>>,
@@ -62,7 +62,7 @@ impl<'a> ProjectFiles<'a> {
     }
 
     /// The policy file.
-    pub(crate) fn policy(&self) -> &Text {
+    pub(crate) fn policy(&self) -> &FileText {
         self.policy.get_or_init(|| {
             // If the state folder is a link, its target does not speak for the project, not even by being
             // empty.
@@ -79,7 +79,7 @@ impl<'a> ProjectFiles<'a> {
     }
 
     /// The configuration.
-    pub(crate) fn config(&self) -> &Text {
+    pub(crate) fn config(&self) -> &FileText {
         self.config.get_or_init(|| read_text(&self.folder.join(config::FILE)))
     }
 
@@ -102,7 +102,7 @@ impl<'a> ProjectFiles<'a> {
 
     /// Whether there is anything to be trusted.
     pub(crate) fn is_empty(&self) -> bool {
-        let is_nothing = |text: &Text| matches!(text, Ok(None));
+        let is_nothing = |text: &FileText| matches!(text, Ok(None));
         let has_policies =
             || self.policies().is_some_and(|(files, errors)| !files.is_empty() || !errors.is_empty());
         is_nothing(self.policy()) && is_nothing(self.config()) && !has_policies()
@@ -148,7 +148,7 @@ impl<'a> ProjectFiles<'a> {
             return None;
         }
         // Only the policy file runs scripts.
-        let scripts = if policy.is_some() { scripts::read(&self.folder)? } else { Vec::new() };
+        let scripts = if policy.is_some() { programs::read(&self.folder)? } else { Vec::new() };
         let named = [(rules::FILE, policy), (config::FILE, config)];
         let named = named.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?.as_bytes())));
         let policies =
@@ -160,7 +160,7 @@ impl<'a> ProjectFiles<'a> {
     }
 }
 
-fn read_text(path: &Path) -> Text {
+fn read_text(path: &Path) -> FileText {
     match read_own_unlinked(path, MAX_FILE) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -3,13 +3,13 @@
 //! in the policy crate.
 
 mod files;
-mod scripts;
+mod programs;
 mod store;
 pub(crate) mod told;
 
 use context_graph_policy::trust::Standing;
 
-pub(crate) use files::{MAX_FILE, ProjectFiles, Text};
+pub(crate) use files::{FileText, MAX_FILE, ProjectFiles};
 pub(crate) use store::{TrustStore, TrustedProject};
 
 /// One line for the user about files that are not trusted; `None` if they count in full.

@@ -23,6 +23,17 @@ fn count(connection: &Connection, of: &str) -> u32 {
 }
 
 #[test]
+fn the_query_in_the_help_is_answered() {
+    let place = played();
+    let help = place.run(&["audit", "export", "--help"]).stdout;
+    let (_, example) = help.split_once("sqlite3 audit.db '").unwrap();
+    let (query, _) = example.split_once('\'').unwrap();
+    let (_, connection) = exported(&place, &[]);
+    let mut statement = connection.prepare(query).unwrap();
+    assert!(statement.query([]).unwrap().next().unwrap().is_some(), "{query}");
+}
+
+#[test]
 fn the_tables_hold_what_happened() {
     let place = played();
     let (path, connection) = exported(&place, &[]);

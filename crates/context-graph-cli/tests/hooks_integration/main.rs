@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod forgotten;
 mod kept;
 mod life;
 mod place;
@@ -33,6 +34,11 @@ fn call(place: &Place, session: &str, id: &str, command: &str) {
     let mut done = own;
     done["tool_response"] = json!({"stdout": "ok", "stderr": "", "interrupted": false});
     place.send(&["hooks", "event"], event(session, "PostToolUse", done)).succeeded();
+}
+
+fn stop(place: &Place, session: &str) -> Value {
+    let own = json!({"stop_hook_active": false});
+    place.send(&["hooks", "event"], event(session, "Stop", own)).succeeded()
 }
 
 fn end(place: &Place, session: &str) -> Value {

@@ -1,44 +1,10 @@
-//! How input arrives: late, not at all, or in a form that the error message suggests.
-
-use std::io::Write as _;
-use std::process::Stdio;
+//! How input arrives: not at all, or in a form that the error message suggests.
 
 use serde_json::{Value, json};
 
-use crate::common::{Place, Run};
+use crate::common::Place;
 use crate::envelope;
 use crate::results::{done, post};
-
-/// The answer for a call whose sender begins like this and then stops sending.
-fn stalled(beginning: &str) -> Run {
-    let place = Place::new();
-    let mut child = place.command(&["hooks", "event"]).stdin(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let (first, second) = beginning.split_at(beginning.len() / 2);
-    for piece in [first, second] {
-        stdin.write_all(piece.as_bytes()).unwrap();
-        stdin.flush().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(150));
-    }
-    let output = child.wait_with_output().unwrap();
-    drop(stdin);
-    Run {
-        code: output.status.code().unwrap(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
-#[test]
-fn a_call_that_does_not_arrive_whole_in_time_asks() {
-    let stop = std::thread::spawn(|| stalled(r#"{"hook_event_name":"Stop","session_id":"x""#));
-    let late = stalled(r#"{"hook_event_name":"PreToolUse","session_id":"x""#);
-    let answer = late.json();
-    assert_eq!((late.code, &answer["error_code"]), (1, &json!("timeout")), "{late:?}");
-    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{late:?}");
-    let late = stop.join().unwrap().json();
-    assert_eq!((&late["error_code"], late.get("hookSpecificOutput")), (&json!("timeout"), None), "{late}");
-}
 
 #[test]
 fn stdin_is_left_alone_where_that_is_said() {

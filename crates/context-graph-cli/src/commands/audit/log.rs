@@ -1,12 +1,12 @@
 //! `audit log`
 
 use clap::Args;
-use context_graph_core::session::DREAM_EVENT;
+use context_graph_core::session::DREAM_ENTRY;
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{EntryRow, SessionQuery};
 use serde_json::Value;
 
-use super::asked::AskedArgs;
+use super::filter_args::FilterArgs;
 use super::follow;
 use super::line::Line;
 use crate::commands::failure::{CommandResult, Failure};
@@ -30,7 +30,7 @@ pub(crate) struct LogArgs {
     scope: ScopeArgs,
 
     #[command(flatten)]
-    asked: AskedArgs,
+    asked: FilterArgs,
 
     /// At most this many, the newest; 0 for all
     #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
@@ -68,7 +68,7 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> CommandResult {
     if args.asked.event.is_empty() && !args.all {
         // A batch only repeats what its calls already show. Programs get the same entries as people.
         for asked in &mut asked {
-            asked.without_events.extend(["PostToolBatch", DREAM_EVENT].map(str::to_owned));
+            asked.without_events.extend(["PostToolBatch", DREAM_ENTRY].map(str::to_owned));
         }
     }
     let limit = if args.limit == 0 || args.all { usize::MAX } else { args.limit };

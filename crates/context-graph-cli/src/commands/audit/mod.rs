@@ -1,7 +1,7 @@
 //! `context-graph audit …`: what happened, call by call.
 
-pub(crate) mod asked;
 mod export;
+pub(crate) mod filter_args;
 mod follow;
 mod line;
 mod log;

@@ -11,7 +11,7 @@ use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::session::{ScopeArgs, Shelf};
 use crate::{Environment, table};
 
-/// Show a tool call from the asking to the answer
+/// Show a tool call from the request to the result
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     context-graph audit show toolu_01FhQ\n  \

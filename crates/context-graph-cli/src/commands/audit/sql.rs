@@ -1,12 +1,13 @@
 //! `audit sql`
 
+use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use context_graph_storage::store::{Answer, Cell};
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::export::Row;
 use crate::commands::failure::{CommandResult, Failure};
@@ -76,7 +77,7 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
         let asked = ask(&mut shelves, &args.query, at_most, &mut |answer| {
             written = match answer {
                 Answer::Columns(names) => {
-                    columns = names;
+                    columns = if format == Format::Json { keys(names) } else { names };
                     if format == Format::Csv { csv(&columns, &mut out) } else { Ok(()) }
                 }
                 Answer::Row(cells) => {
@@ -84,7 +85,7 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
                     if format == Format::Csv {
                         csv(&cells.iter().map(text).collect::<Vec<_>>(), &mut out)
                     } else {
-                        json(rows, &columns, cells, &mut out)
+                        object(rows, &columns, cells, &mut out)
                     }
                 }
             };
@@ -217,7 +218,23 @@ fn csv(cells: &[String], out: &mut dyn Write) -> io::Result<()> {
     row.write_to(out)
 }
 
-fn json(number: u64, columns: &[String], cells: Vec<Cell>, out: &mut dyn Write) -> io::Result<()> {
+/// The keys of an object with these columns. A name that comes again gets a number, because an object has each key once.
+fn keys(names: Vec<String>) -> Vec<String> {
+    let own: HashSet<String> = names.iter().cloned().collect();
+    let mut keys = HashSet::new();
+    let key = |name: String| {
+        if keys.insert(name.clone()) {
+            return name;
+        }
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        let free = numbered.filter(|key| !own.contains(key)).find(|key| keys.insert(key.clone()));
+        free.unwrap_or(name)
+    };
+    names.into_iter().map(key).collect()
+}
+
+/// Writes a row as an object whose keys are in the order of the columns.
+fn object(number: u64, keys: &[String], cells: Vec<Cell>, out: &mut dyn Write) -> io::Result<()> {
     let value = |cell| match cell {
         Cell::Null => Value::Null,
         Cell::Integer(number) => number.into(),
@@ -225,7 +242,8 @@ fn json(number: u64, columns: &[String], cells: Vec<Cell>, out: &mut dyn Write) 
         Cell::Text(text) => text.into(),
         Cell::Bytes(_) => text(&cell).into(),
     };
-    let row: Map<String, Value> = columns.iter().cloned().zip(cells.into_iter().map(value)).collect();
+    let fields = keys.iter().zip(cells).map(|(key, cell)| format!("{}:{}", json!(key), value(cell)));
+    let row = fields.collect::<Vec<_>>().join(",");
     let separator = if number > 1 { ",\n  " } else { "[\n  " };
-    write!(out, "{separator}{}", visible(&Value::Object(row).to_string()))
+    write!(out, "{separator}{}", visible(&format!("{{{row}}}")))
 }

@@ -11,7 +11,7 @@ use clap::Args;
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{Counting, Span};
 
-use super::asked::sessions_in;
+use super::filter_args::sessions_in;
 use crate::commands::failure::CommandResult;
 use crate::commands::session::{NONE_YET, ScopeArgs};
 use crate::commands::span::SpanArgs;

@@ -5,7 +5,7 @@ mod lanes;
 
 use clap::Args;
 use context_graph_core::audit::Entry;
-use context_graph_core::session::DREAM_EVENT;
+use context_graph_core::session::DREAM_ENTRY;
 use serde_json::json;
 
 use super::show::find::entries;
@@ -50,7 +50,7 @@ pub(super) fn run(args: &TraceArgs, environment: &Environment) -> CommandResult 
         let title = shelf.view(&id)?.session.title();
         return table::print_json(&json!({"session_id": id, "title": title, "entries": entries}));
     }
-    let is_repetition = |event: &str| event == DREAM_EVENT || event == "PostToolBatch";
+    let is_repetition = |event: &str| event == DREAM_ENTRY || event == "PostToolBatch";
     entries.retain(|entry| !matches!(entry, Entry::Event(happening) if is_repetition(&happening.event)));
     let width = args.width.or_else(terminal::width).unwrap_or(WIDTH);
     let mut lines = vec![format!("session {}", shelf.titled(&id))];

@@ -187,7 +187,9 @@ fn acknowledge(shelf: &Shelf, losses: &[Loss], copy: Option<&HeadsCopy>) -> Comm
     for id in &ids {
         shelf.sessions.acknowledge_losses(id, clock::now_ms())?;
     }
-    shelf.sessions.acknowledge_missing(shelf.store.as_ref())?;
+    let store = shelf.store.as_ref();
+    shelf.sessions.acknowledge_saved(store, losses, clock::now_ms())?;
+    shelf.sessions.acknowledge_missing(store)?;
     if let Some(copy) = copy {
         copy.acknowledge(shelf);
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use context_graph_events::words::shortened;
+use context_graph_events::safe_text::shortened;
 use context_graph_policy::trust::keys::{self, Before, File};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::config::{self, Config};
 use crate::suggest::nearest;
-use crate::trust::{self, ProjectFiles, Text};
+use crate::trust::{self, FileText, ProjectFiles};
 use crate::{Environment, rules, table, terminal};
 
 /// How much of a value is shown to people; `--json` has all of it.
@@ -21,7 +21,7 @@ const SHOWN: usize = 60;
 /// How far the lines below a key are indented.
 const INDENT: usize = 4;
 
-/// Show every value that is in force, what it is, its default and where it comes from
+/// Show every value in force except the team's policy: what it is, its default and where it comes from
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
@@ -207,7 +207,7 @@ fn counts(files: &ProjectFiles<'_>, file: File, key: &str) -> bool {
         || keys::of(file).any(|known| known.name == key && known.before != Before::Ignored)
 }
 
-fn table_of(text: &Text) -> toml::Table {
+fn table_of(text: &FileText) -> toml::Table {
     text.as_ref().ok().and_then(Option::as_ref).and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 

@@ -9,7 +9,7 @@ use context_graph_storage::store::{EntryRow, Filter};
 use context_graph_web::{Asked, ChainState, EntryDetail, EntryLine, Said};
 
 use super::place::{Opened, Place, locked};
-use crate::commands::audit::asked::{AskedArgs, outcome};
+use crate::commands::audit::filter_args::{FilterArgs, outcome};
 use crate::commands::audit::show::find;
 use crate::commands::failure::Failure;
 use crate::commands::span::SpanArgs;
@@ -40,7 +40,7 @@ fn line(row: EntryRow) -> EntryLine {
 fn filter(opened: &Opened, asked: &Asked) -> Result<Filter, Failure> {
     let words = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let outcomes = asked.outcome.iter().map(|name| outcome(name).map_err(Failure::usage));
-    let args = AskedArgs {
+    let args = FilterArgs {
         session: asked.session.clone(),
         tool: if asked.calls_only && asked.tool.is_empty() {
             vec!["*".to_owned()]

@@ -187,7 +187,7 @@ impl Records for LocalRecords {
             for (bin, more) in all.iter_mut().zip(stretches) {
                 bin.calls += more.calls;
                 bin.failures += more.failures;
-                bin.stops += more.stops;
+                bin.denied += more.stops;
             }
         }
         Ok(Activity { since_ms, step_ms, bins: all })

@@ -96,7 +96,8 @@ impl Place {
         open.as_ref().map(question).transpose()
     }
 
-    /// The same with a separate handle, but without rows for what is only in journals.
+    /// Queries the store through a separate handle, without rows for what is only in journals; `None` if there is no
+    /// store yet.
     pub(super) fn ask_apart<T>(
         &self,
         question: impl FnOnce(&Shelf) -> Result<T, Failure>,

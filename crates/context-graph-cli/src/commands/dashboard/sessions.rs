@@ -43,7 +43,7 @@ pub(super) fn line(place: &Place, opened: &Opened, id: &str) -> Result<SessionLi
         prompts: state.counters.prompts,
         calls: counts.calls,
         failures: counts.of(Outcome::Failure),
-        stops: counts.of(Outcome::Denied),
+        denied: counts.of(Outcome::Denied),
         files: trail.files_of(id)?,
         continuity: session.snapshot.last_ic,
         level: session.classification().level,
@@ -125,7 +125,7 @@ fn fits(line: &SessionLine, opened: &Opened, asked: &SessionsAsked) -> Result<bo
         "running" => line.is_running,
         "ended" => !line.is_running,
         "low" => line.continuity < context_graph_core::gwt::ic_monitor::IC_WARNING_THRESHOLD,
-        "denied" => line.stops > 0,
+        "denied" => line.denied > 0,
         _ => true,
     };
     let project = asked.project.is_empty() || line.project.raw() == asked.project;

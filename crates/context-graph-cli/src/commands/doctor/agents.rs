@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::finding::{Finding, Fix, Level};
 use super::{Patient, binary, listed};
 use crate::Environment;
-use crate::commands::init::agents::{call, is_here};
+use crate::commands::init::agents::{is_here, own_command};
 use crate::settings_file::{Scope, SettingsFile};
 use crate::summary::counted;
 pub(crate) use trusted::steps_to_trust;
@@ -117,13 +117,13 @@ impl Registered<'_> {
     /// What `init` would change.
     fn against_plan(&self) -> Vec<Finding> {
         let Some((program, missing)) = self.client.called(&self.text) else { return Vec::new() };
-        let call = call(self.environment, &program, missing);
-        let Ok(edited) = self.client.install(Some(&self.text), &call) else { return Vec::new() };
+        let command = own_command(self.environment, &program, missing);
+        let Ok(edited) = self.client.install(Some(&self.text), &command) else { return Vec::new() };
         let (name, file) = (self.name(), self.file.path().display());
         let (mut missing, mut differing, mut findings) = (Vec::new(), Vec::new(), Vec::new());
         for change in &edited.changes {
             match change {
-                Change::HookAdded { event } if Some(event.as_str()) == self.client.guard() => {
+                Change::HookAdded { event } if Some(event.as_str()) == self.client.call_event() => {
                     findings.push(Finding::broken(
                         name,
                         format!("no hook of ours in {file} is for {event}: nothing is guarded"),

@@ -57,7 +57,7 @@ impl Finding {
         Self { level: Level::Broken, ..Self::warning(check, what, fix) }
     }
 
-    /// The same, with a fix for `--fix`.
+    /// This finding, with a fix that `--fix` can make.
     pub(super) fn fixed_by(self, mend: Fix) -> Self {
         Self { mend: Some(mend), ..self }
     }

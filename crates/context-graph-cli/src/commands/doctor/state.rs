@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use context_graph_storage::sessions::Sessions;
-use context_graph_storage::{StateFolder, Store};
+use context_graph_storage::{StateFolder, StorageError, Store};
 
 use super::Patient;
 use super::finding::{Finding, Fix};
@@ -77,11 +77,15 @@ fn store(sessions: &Sessions) -> Vec<Finding> {
             return [none].into_iter().chain(is_as_noted(sessions, None)).collect();
         }
         Err(error) => {
-            return vec![Finding::broken(
-                CHECK,
-                format!("the store cannot be opened: {error}"),
-                put_aside(sessions),
-            )];
+            let fix = match &error {
+                StorageError::NewerStore { .. } | StorageError::TooNew { .. } => {
+                    "update context-graph".to_owned()
+                }
+                StorageError::Changed { .. } => "run `context-graph maintain --rebuild`".to_owned(),
+                StorageError::Busy { .. } => "try again".to_owned(),
+                _ => put_aside(sessions),
+            };
+            return vec![Finding::broken(CHECK, format!("the store cannot be opened: {error}"), fix)];
         }
     };
     let mut findings = vec![adds_up(sessions, &store)];
@@ -142,7 +146,7 @@ fn is_as_written(store: &Store) -> Vec<Finding> {
 fn put_aside(sessions: &Sessions) -> String {
     let database = sessions.folder().database();
     format!(
-        "save what can be saved (`context-graph session export --all`), then move {} away; a new store is begun",
+        "save what can still be read (`context-graph audit export --output FILE`), then move {} away; a new store is begun",
         database.display()
     )
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use context_graph_events::agents::Agent;
-use context_graph_settings::{AgentClient, Call, Missing};
+use context_graph_settings::{AgentClient, Missing, OwnCommand};
 use serde_json::json;
 
 use super::heading::Heading;
@@ -45,9 +45,13 @@ impl AgentChoice {
 }
 
 /// What a client's file should contain. A file that a team shares must not name a path of this machine.
-pub(crate) fn call<'a>(environment: &Environment, program: &'a str, missing: Option<Missing>) -> Call<'a> {
+pub(crate) fn own_command<'a>(
+    environment: &Environment,
+    program: &'a str,
+    missing: Option<Missing>,
+) -> OwnCommand<'a> {
     let (gates, signals) = gates_and_signals(&rules::load(environment));
-    Call { program, missing, gates, signals }
+    OwnCommand { program, missing, gates, signals }
 }
 
 pub(super) fn install(
@@ -73,7 +77,7 @@ pub(super) fn install(
     let is_portable = args.portable || missing.is_some();
     let program = if is_portable { PORTABLE.to_owned() } else { crate::commands::path_for_settings()? };
     let edited = client
-        .install(before.as_deref(), &call(environment, &program, missing))
+        .install(before.as_deref(), &own_command(environment, &program, missing))
         .map_err(|error| file.refused(&error))?;
     let find = |text: &str| client.find_ours(text).unwrap_or_default();
     if !proceed(&args.place, &file, &find, before.as_deref(), &edited, &Heading::of_agent(client), &[])? {
@@ -206,7 +210,7 @@ pub(crate) fn bring_up_to_date(
         None => crate::commands::path_for_settings()?,
     };
     let edited = client
-        .install(before.as_deref(), &call(environment, &program, missing))
+        .install(before.as_deref(), &own_command(environment, &program, missing))
         .map_err(|error| file.refused(&error))?;
     if edited.text != before {
         file.apply(before.as_deref(), &edited, clock::now_ms())?;

@@ -11,6 +11,10 @@ use crate::{Environment, clock, table, terminal};
 
 pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResult {
     let sessions = environment.sessions(args.db_path.as_deref())?;
+    if !sessions.has_store() {
+        // Refuses the store of another engine.
+        sessions.store(clock::now_ms())?;
+    }
     if !sessions.has_store() && !args.json {
         return table::print_lines(["nothing to do: there is no store yet"]);
     }

@@ -102,7 +102,7 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> CommandResult 
         check_rule(rule)?;
     }
     let in_force = rules::load(&environment);
-    if let Some(rule) = args.rules.iter().find(|rule| in_force.is_held_by_team(rule)) {
+    if let Some(rule) = args.rules.iter().find(|rule| in_force.is_fixed_by_team(rule)) {
         return Err(Failure::usage(format!(
             "your team's policy sets `{rule}`; your exception would have no effect"
         ))

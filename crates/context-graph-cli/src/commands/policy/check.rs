@@ -1,7 +1,7 @@
 //! `policy check`: are the policy files valid, and can every rule do what it says?
 
 use context_graph_events::{Event, EventName};
-use context_graph_policy::rego::{Input, Limits, PolicySet, Provided, RegoError, Remark, Surroundings};
+use context_graph_policy::rego::{Additions, Input, Limits, PolicySet, Provided, RegoError, Remark};
 use context_graph_policy::rules::{PATIENCE, POLICIES, Rules, error_line};
 use context_graph_policy::{Context, PolicyConfig, RealFileSystem};
 use serde_json::{Map, Value, json};
@@ -117,11 +117,11 @@ pub(super) fn compile_errors(
             let tool = route.tools.iter().find(|tool| !tool.contains('*')).map_or("Bash", String::as_str);
             for event in events {
                 let object = sample(event, tool);
-                let surroundings = Surroundings {
+                let additions = Additions {
                     builtin_config: config.builtin_config.clone().into_iter().collect(),
-                    ..Surroundings::default()
+                    ..Additions::default()
                 };
-                let input = Input::new(&object, surroundings, &context);
+                let input = Input::new(&object, additions, &context);
                 let tool =
                     Event::from_object(object).ok().and_then(|event| event.tool_name().map(str::to_owned));
                 let limits = Limits { time: PATIENCE };

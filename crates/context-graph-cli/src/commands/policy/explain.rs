@@ -7,7 +7,7 @@ use clap::Args;
 use context_graph_events::agents::{self, Agent, Caller, Reply};
 use context_graph_events::claude_code::{CommonEventData, PreToolUsePayload};
 use context_graph_events::{DecodeError, Event, decode};
-use context_graph_policy::effects::{Access, Cargo, Disclosure, Privilege, Unknown};
+use context_graph_policy::effects::{Access, Disclosure, Privilege, SentKind, Unknown};
 use context_graph_policy::rules::RulesDecision;
 use context_graph_policy::{Decision, Effects, guards};
 use serde_json::{Map, Value, json};
@@ -209,7 +209,7 @@ pub(crate) fn seen(effects: &Effects) -> Vec<String> {
     let sends = effects.sends.iter().map(|send| {
         let host =
             if send.host.known().is_empty() { "a host that cannot be seen" } else { send.host.known() };
-        format!("{} sends {} to {host}", send.by, cargo(send.cargo))
+        format!("{} sends {} to {host}", send.by, sent_kind(send.kind))
     });
     let privileges = effects.privileges.iter().map(|privilege| match privilege {
         Privilege::OtherUser(by) => format!("{by} acts as another user"),
@@ -230,20 +230,20 @@ pub(crate) fn seen(effects: &Effects) -> Vec<String> {
         Unknown::Piped(by) => format!("runs what {by} prints"),
         Unknown::ComputedPath(path) => format!("touches a computed path: {}", path.known()),
         Unknown::DeleteTarget(path) => format!("removes something that cannot be seen: {}", path.known()),
-        Unknown::Foreign(what) => format!("does something that cannot be looked into: {what}"),
+        Unknown::Opaque(what) => format!("does something that cannot be looked into: {what}"),
     });
     let bomb = effects.fork_bomb.then(|| "starts copies of itself without end".to_owned());
     paths.chain(sends).chain(privileges).chain(disclosures).chain(unknowns).chain(bomb).collect()
 }
 
-fn cargo(cargo: Cargo) -> &'static str {
-    match cargo {
-        Cargo::Nothing => "a request",
-        Cargo::Data => "data",
-        Cargo::File => "a file's content",
-        Cargo::Archive => "an archive",
-        Cargo::Credential => "a credential",
-        Cargo::Shell => "a shell",
+fn sent_kind(kind: SentKind) -> &'static str {
+    match kind {
+        SentKind::Nothing => "a request",
+        SentKind::Data => "data",
+        SentKind::File => "a file's content",
+        SentKind::Archive => "an archive",
+        SentKind::Credential => "a credential",
+        SentKind::Shell => "a shell",
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 use context_graph_events::{CallOutcome, DecodeError, Event};
 use context_graph_policy::rules::Rules;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ impl EventSink for Judge {
             Event::PreToolUse(call) => {
                 self.calls += 1;
                 let decision = self.rules.decide(&event, || Value::Null);
-                if decision.verdict().stops() {
+                if decision.verdict().refuses_or_asks() {
                     let what = call.get_command().or_else(|| call.get_file_path()).unwrap_or_default();
                     self.stopped.push(Stopped {
                         session: event.session_id().to_owned(),

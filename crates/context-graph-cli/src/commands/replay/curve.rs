@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use context_graph_core::session::{Curve, NoteKind, Session};
-use context_graph_events::words::tame;
+use context_graph_events::safe_text::tame;
 
 use crate::summary::{self, Calls};
 use crate::time;

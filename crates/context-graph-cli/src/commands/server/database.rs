@@ -30,7 +30,7 @@ impl DatabaseArgs {
         self.place(environment).map(Pool::new)
     }
 
-    /// The same as it was given, for another process.
+    /// These arguments again, as they were given, for another process.
     #[cfg(unix)]
     pub(super) fn as_args(&self) -> Vec<std::ffi::OsString> {
         let mut args: Vec<std::ffi::OsString> = Vec::new();

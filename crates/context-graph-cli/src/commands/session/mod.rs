@@ -68,8 +68,12 @@ pub(crate) struct PlaceArgs {
 }
 
 pub(crate) fn run(command: SessionCommands, environment: &Environment) -> CommandResult {
-    if matches!(command, SessionCommands::Import(_) | SessionCommands::Forget(_) | SessionCommands::Prune(_))
-    {
+    let changes_record = match &command {
+        SessionCommands::Import(_) | SessionCommands::Forget(_) => true,
+        SessionCommands::Prune(args) => !args.is_dry_run(),
+        _ => false,
+    };
+    if changes_record {
         refuse_to_agents("change the record")?;
     }
     match command {
@@ -164,7 +168,7 @@ impl Shelf {
         Ok(self.sessions.view(self.store.as_ref(), session_id)?.is_some())
     }
 
-    /// The same for one of several sessions: damage to its stored state is reported, and the session is read
+    /// Views one of several sessions. If its stored state is damaged, this is reported, and the session is read
     /// from its records instead.
     pub(crate) fn view_of_many(&self, session_id: &str) -> Result<SessionView, Failure> {
         match self.view(session_id) {

@@ -28,6 +28,13 @@ pub(crate) struct PruneArgs {
     yes: bool,
 }
 
+impl PruneArgs {
+    /// Whether it only shows what it would remove.
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+}
+
 pub(super) fn run(args: &PruneArgs, environment: &Environment) -> CommandResult {
     let shelf = Shelf::open(&args.place, environment)?;
     let until_ms = time::parse(&args.older_than, clock::now_ms()).map_err(Failure::usage)?;

@@ -1,7 +1,7 @@
 //! One event of a session, as a line.
 
 use context_graph_core::audit::in_words;
-use context_graph_core::session::{DREAM_EVENT, EventRecord, EventsLost, dream_of, waiting_texts};
+use context_graph_core::session::{DREAM_ENTRY, EventRecord, EventsLost, dream_of, waiting_texts};
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ impl Line {
 
     /// Whether it only repeats what other lines say: a batch of calls, or a dream, which `consciousness` shows.
     pub(super) fn is_repetition(&self) -> bool {
-        self.event == DREAM_EVENT || self.event == "PostToolBatch"
+        self.event == DREAM_ENTRY || self.event == "PostToolBatch"
     }
 
     pub(super) fn to_text(&self) -> String {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::config::{self, Config};
 use crate::rules;
-use crate::trust::{ProjectFiles, Text};
+use crate::trust::{FileText, ProjectFiles};
 
 /// The heading of each power, most serious first.
 const HEADINGS: [(Power, &str, &str); 5] = [
@@ -52,7 +52,7 @@ impl Review {
         review
     }
 
-    fn read(&mut self, name: &str, file: File, text: &Text) {
+    fn read(&mut self, name: &str, file: File, text: &FileText) {
         let table: toml::Table = match text {
             Ok(None) => return,
             Ok(Some(text)) => match text.parse() {

@@ -17,7 +17,7 @@ use serde_json::json;
 pub(super) use self::csv::Row;
 use self::sink::{Sink, SinkError};
 use self::walk::{Totals, Walk};
-use super::asked::AskedArgs;
+use super::filter_args::FilterArgs;
 use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::new_file::NewFile;
@@ -33,7 +33,7 @@ use crate::{Environment, table};
 #[command(after_help = "Examples:\n  \
                   context-graph audit export --since 7d | jq -r 'select(.outcome == \"failure\") | .error'\n  \
                   context-graph audit export --format csv --output calls.csv --tool Bash\n  \
-                  context-graph audit export --format sqlite --output audit.db && sqlite3 audit.db 'SELECT * FROM per_tool'\n  \
+                  context-graph audit export --format sqlite --output audit.db && sqlite3 audit.db 'SELECT tool, count(*) FROM v_calls GROUP BY tool'\n  \
                   context-graph audit export --format otlp-json --output traces.jsonl --session 3f2a")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) struct ExportArgs {
     force: bool,
 
     #[command(flatten)]
-    asked: AskedArgs,
+    asked: FilterArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

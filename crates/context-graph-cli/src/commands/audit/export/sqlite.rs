@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use context_graph_storage::store::Copy;
+use context_graph_storage::store::ExportCopy;
 
 use super::sink::{ExportedSession, Sink, SinkError};
 
 /// A database being written.
-pub(super) struct Database(Option<Copy>);
+pub(super) struct Database(Option<ExportCopy>);
 
 impl Database {
     /// Creates a database in an empty file.
     pub(super) fn create(path: &Path) -> Result<Self, SinkError> {
-        Ok(Self(Some(Copy::create(path)?)))
+        Ok(Self(Some(ExportCopy::create(path)?)))
     }
 }
 

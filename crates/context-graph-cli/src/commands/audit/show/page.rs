@@ -1,9 +1,9 @@
 //! An entry as a page, for people.
 
 use context_graph_core::audit::{
-    Agent, Call, Entry, EventRuling, Evidence, Happening, Outcome, in_words, strictness,
+    Actor, Call, Entry, EventRuling, Evidence, Happening, Outcome, in_words, strictness,
 };
-use context_graph_events::agents::Agent as Client;
+use context_graph_events::agents::Agent;
 use context_graph_policy::guards;
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ impl Page<'_> {
         self.lines.push(String::new());
         self.line("id", &call.tool_use_id);
         self.line("session", &(self.of_session)(&call.session_id));
-        self.line("client", Client::of_session(&call.session_id).title());
+        self.line("client", Agent::of_session(&call.session_id).title());
         self.line("project", &call.project);
         self.line("folder", &call.cwd);
         self.line("agent", &agent(&call.agent));
@@ -55,7 +55,7 @@ impl Page<'_> {
         if call.deferrals > 0 {
             self.line(
                 "put off",
-                &format!("{times}, to another run of {}", Client::of_session(&call.session_id).title()),
+                &format!("{times}, to another run of {}", Agent::of_session(&call.session_id).title()),
             );
         }
         self.moments(call);
@@ -171,7 +171,7 @@ impl Page<'_> {
     }
 }
 
-fn agent(agent: &Agent) -> String {
+fn agent(agent: &Actor) -> String {
     let kind = agent.kind.as_deref().filter(|kind| !kind.is_empty());
     match (&agent.id, kind) {
         (None, None) => "main".to_owned(),
@@ -220,7 +220,7 @@ fn way_out(call: &Call) -> Option<String> {
 
 /// How we know the outcome, in words.
 fn why(call: &Call) -> String {
-    let client = Client::of_session(&call.session_id).title();
+    let client = Agent::of_session(&call.session_id).title();
     let known = match (call.evidence, call.outcome) {
         (Evidence::Result, Outcome::Interrupted) => return format!("{client} says that it was interrupted"),
         (Evidence::Result, _) => return format!("{client} reported the result"),

@@ -1,6 +1,6 @@
 //! A session's entries as lines of a timeline.
 
-use context_graph_core::audit::{Agent, Call, Entry, in_words};
+use context_graph_core::audit::{Actor, Call, Entry, in_words};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::lanes::{Cluster, Stretch, assign};
@@ -174,7 +174,7 @@ fn of_call(call: &Call) -> Thing {
     }
 }
 
-fn acting(agent: &Agent) -> String {
+fn acting(agent: &Actor) -> String {
     match (&agent.id, agent.kind.as_deref()) {
         (None, _) => String::new(),
         (Some(_), Some(kind)) if !kind.is_empty() => format!("↳{kind}/"),

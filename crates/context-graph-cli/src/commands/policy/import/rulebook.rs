@@ -106,7 +106,7 @@ impl Translation {
         self.left.push(Left::new(format!("rulebook: {what}"), why));
     }
 
-    /// The same, for something that Cupcake enforces.
+    /// Leaves out something that Cupcake enforces: it is reported as lost.
     fn lose(&mut self, what: &str, why: &str) {
         self.left.push(Left::lost(format!("rulebook: {what}"), why));
     }

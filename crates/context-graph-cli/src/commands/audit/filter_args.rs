@@ -16,7 +16,7 @@ use crate::suggest::{choices, nearest, slip_of};
 
 /// Which entries.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct AskedArgs {
+pub(crate) struct FilterArgs {
     /// Of these sessions, by id or its beginning
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub(crate) session: Vec<String>,
@@ -62,7 +62,7 @@ pub(crate) struct AskedArgs {
     pub(crate) span: SpanArgs,
 }
 
-impl AskedArgs {
+impl FilterArgs {
     /// Checks what was typed, and returns what it means in each project.
     pub(crate) fn understand_in(&self, shelves: &Shelves) -> Result<Vec<Filter>, Failure> {
         let anything = Self { session: Vec::new(), ..self.clone() };
