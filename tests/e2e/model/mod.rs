@@ -42,7 +42,7 @@ impl Turn {
         Self::bash(&format!("while [ -e {file} ]; do sleep 0.1; done"))
     }
 
-    /// The same, with the client told that it has used this much.
+    /// This turn, and it tells the client that so many tokens were used.
     pub fn having_used(self, input_tokens: u64) -> Self {
         Self { input_tokens, ..self }
     }
