@@ -126,6 +126,40 @@ export const search_answers_while_typing_and_the_address_follows = async (place,
   await page.locator('#search').fill('nowhere to be found');
   await page.getByText('No call fits').waitFor();
   assert.deepEqual(page.errors, []);
+  await page.getByText('More', { exact: true }).click();
+  await page.locator('input[name=since]').fill('some day');
+  await page.locator('#results').getByText('some day').waitFor();
+  await page.locator('input[name=since]').fill('2d');
+  await page.getByText('No call fits').waitFor();
+};
+
+export const a_late_refresh_does_not_undo_a_search = async (place, browser) => {
+  play(place);
+  const page = await visit(browser, await place.dashboard());
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  let held = 0;
+  await page.goto(page.origin + '/calls');
+  await page.route(page.origin + '/calls', async (route) => {
+    const answer = await route.fetch();
+    held += 1;
+    await released;
+    await route.fulfill({ response: answer });
+  });
+  // A new call makes the page refresh itself. That answer is held back until a search has been answered.
+  const refresh = page.waitForRequest(page.origin + '/calls');
+  place.call('second', 'b2', 'Grep', { pattern: 'later' }, { content: 'CHANGELOG.md' });
+  await refresh;
+  await page.locator('#search').fill('push --force');
+  await page.waitForURL(/text=push/);
+  assert.equal(await page.locator('.entries .entry').count(), 1);
+  const late = page.waitForResponse(page.origin + '/calls');
+  release();
+  await (await late).finished();
+  await page.waitForTimeout(500);
+  assert.ok(held > 0, 'a refresh was held back');
+  assert.equal(await page.locator('.entries .entry').count(), 1);
+  assert.deepEqual(page.errors, []);
 };
 
 export const everything_can_be_done_with_the_keyboard = async (place, browser) => {

@@ -30,8 +30,11 @@
     if (busy) { again = true; return; }
     busy = true;
     try {
-      const fresh = await parsed(location.href);
-      for (const part of $$('[data-live]')) {
+      const address = location.href;
+      const fresh = await parsed(address);
+      // A search that was answered meanwhile has changed the address: this answer is of the question before it.
+      if (address !== location.href) again = true;
+      else for (const part of $$('[data-live]')) {
         // A list that was scrolled on is left alone: what is read must not jump.
         if (!part.dataset.longer) replace(part, fresh.getElementById(part.id));
       }
@@ -70,7 +73,8 @@
         const fresh = await parsed(address, running.signal);
         const part = document.getElementById(form.dataset.filter);
         delete part.dataset.longer;
-        replace(part, fresh.getElementById(form.dataset.filter));
+        // The page of an error has no such part: what it says is shown instead.
+        replace(part, fresh.getElementById(form.dataset.filter) || fresh.getElementById('main'));
         history.replaceState(null, '', address);
       } catch { /* a newer question has taken its place */ }
     };
@@ -89,7 +93,8 @@
       const fresh = await parsed(link.href);
       const rest = part ? fresh.getElementById(part.id) : fresh;
       const rows = $('[data-more]', rest);
-      if (!list || !rows) return;
+      // A link that is gone belonged to a list that another one has replaced.
+      if (!list || !rows || !link.isConnected) return;
       if (part) part.dataset.longer = '1';
       list.append(...document.importNode(rows, true).children);
       const next = $('nav.pager a[rel=next]', rest);
