@@ -116,7 +116,9 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResu
     if args.json {
         let pruned: Vec<Value> = pruned.iter().map(as_json).collect();
         let put_away: Vec<&String> = put_away.iter().map(|(id, _)| id).collect();
-        return table::print_json(&json!({"put_away": put_away, "pruned": pruned}));
+        return table::print_json(
+            &json!({"put_away": put_away, "pruned": pruned, "indexed_blocks": indexed}),
+        );
     }
     let mut lines: Vec<String> =
         put_away.iter().map(|(id, title)| format!("cleaned up after {id} {title}")).collect();

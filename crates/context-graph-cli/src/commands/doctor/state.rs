@@ -83,7 +83,10 @@ fn store(sessions: &Sessions) -> Vec<Finding> {
                 }
                 StorageError::Changed { .. } => "run `context-graph maintain --rebuild`".to_owned(),
                 StorageError::Busy { .. } => "try again".to_owned(),
-                _ => put_aside(sessions),
+                _ => format!(
+                    "do what the message says, or move {} away: a new store is begun, and open sessions keep what is in their journals",
+                    sessions.folder().database().display()
+                ),
             };
             return vec![Finding::broken(CHECK, format!("the store cannot be opened: {error}"), fix)];
         }
