@@ -1,14 +1,13 @@
 //! Commands in files: those that a call writes, and those that it runs.
 //!
 //! Otherwise nothing would check what is written now and run later. A file shows less clearly than a command
-//! what will happen. So only what ordinary work never does counts here, and the user is asked instead of a
-//! refusal.
+//! what will happen. So only what ordinary work never does counts here, and instead of refusing we ask the user.
 
 use context_graph_events::quoted;
 use serde_json::Value;
 
 use crate::effects::{self, Effects, Script};
-use crate::{Context, Decision, Guards, Severity, Verdict, guards};
+use crate::{Context, Decision, Guards, Verdict, guards};
 
 /// How many bytes of a file are read.
 const MAX_SCRIPT: usize = 32 * 1024;
@@ -17,7 +16,7 @@ const MAX_SCRIPTS: usize = 4;
 /// How many scripts that run each other are read.
 const MAX_DEPTH: usize = 3;
 
-/// Rules that count in a file, besides the guard's rules about itself: their damage cannot be repaired.
+/// Rules that also apply inside files, in addition to those of self-protection in `judged`. Their damage cannot be undone.
 const GRAVE: &[&str] = &[
     "destructive-files/root",
     "destructive-files/home",
@@ -53,40 +52,29 @@ pub(crate) fn decide(
         further.retain(|script| !read.contains(&script.path));
         scripts = further;
     }
-    for (path, text) in written(tool, input).into_iter().chain(made(effects)) {
+    for (path, text) in written_texts(tool, input, effects) {
         if let Some(script) = Script::at(path, text) {
             let inside = effects_of(guards, ctx, &script, text);
             decision = decision.join(judged(guards, ctx, &script, text, inside, true));
-        }
-        if brings_hooks(path, text) {
-            let reason = quoted!("`{}` would bring hooks that the client runs.", path);
-            let rule = "self-protection/client-settings";
-            decision = decision.join(Decision::of(Verdict::Ask, rule, reason, Severity::Critical));
         }
     }
     decision
 }
 
-/// The texts that a command writes into files.
-fn made(effects: &Effects) -> impl Iterator<Item = (&str, &str)> {
+/// The texts that a call writes into files, each with its path.
+pub(crate) fn written_texts<'a>(
+    tool: &str,
+    input: &'a Value,
+    effects: &'a Effects,
+) -> impl Iterator<Item = (&'a str, &'a str)> {
+    by_tool(tool, input).into_iter().chain(by_commands(effects))
+}
+
+/// The texts that commands write into files.
+fn by_commands(effects: &Effects) -> impl Iterator<Item = (&str, &str)> {
     let is_small = |(_, text): &&(String, String)| text.len() <= MAX_SCRIPT;
     let made = effects.made.iter().filter(is_small).take(MAX_SCRIPTS);
     made.map(|(path, text)| (path.as_str(), text.as_str()))
-}
-
-/// Whether a file of an agent or a skill registers hooks in its head.
-fn brings_hooks(path: &str, text: &str) -> bool {
-    let is_own = [".claude/agents/", ".claude/skills/", ".claude/commands/"]
-        .iter()
-        .any(|folder| path.contains(folder));
-    // An edit may add the key without the lines around it.
-    is_own
-        && path.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("md"))
-        && text
-            .strip_prefix("---")
-            .map_or(text, |head| head.split("\n---").next().unwrap_or(head))
-            .lines()
-            .any(|line| line.trim_end() == "hooks:" || line.starts_with("hooks: {"))
 }
 
 /// The content of a regular file, if it is text.
@@ -98,7 +86,7 @@ fn text_of(ctx: &Context<'_>, path: &str) -> Option<String> {
 }
 
 /// The texts that a tool writes into a file.
-fn written<'i>(tool: &str, input: &'i Value) -> Vec<(&'i str, &'i str)> {
+fn by_tool<'i>(tool: &str, input: &'i Value) -> Vec<(&'i str, &'i str)> {
     let text = |value: &'i Value, field: &str| value.get(field).and_then(Value::as_str);
     let (path, texts) = match tool {
         "Write" => (text(input, "file_path"), vec![text(input, "content")]),
@@ -131,7 +119,8 @@ fn judged(
     });
     let found = guards::check(guards.config(), ctx, "Bash", &Value::Null, &effects);
     let home = format!("`{}/", ctx.home.trim_end_matches('/'));
-    // Code that evaluates something and fetches something else is common there, as in `exec(open('version.py').read())`.
+    // Scripts often evaluate one thing (`exec(open('version.py').read())`) and fetch another. Only evaluating what was
+    // fetched counts.
     let evaluates = ["exec(urllib", "exec(urlopen", "exec(requests.", "eval(urlopen", "eval(requests."];
     let fetches =
         |reason: &str| !reason.contains("inline code") || evaluates.iter().any(|call| text.contains(call));

@@ -298,5 +298,11 @@ mod tests {
         let read = |config| decide_with(config, "Read", &json!({"file_path": "/proj/app/ci/.env"}));
         assert_eq!(read(excepted("secrets", Some("ci/**"), None)).verdict(), &Verdict::None);
         assert_eq!(read(excepted("secrets", Some("web/**"), None)).verdict(), &Verdict::Ask);
+        let skill =
+            json!({"file_path": "/proj/app/.claude/skills/lint/SKILL.md", "content": "---\nhooks:\n---\n"});
+        let write = |config| decide_with(config, "Write", &skill);
+        let rule = "self-protection/client-settings";
+        assert_eq!(write(excepted(rule, Some(".claude/skills/**"), None)).verdict(), &Verdict::None);
+        assert_eq!(write(excepted(rule, Some(".claude/agents/**"), None)).verdict(), &Verdict::Ask);
     }
 }

@@ -8,6 +8,7 @@ use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off, voice};
 use crate::decision::Severity;
 use crate::effects::{Access, NamedPlaces, PathEffect, Target, Text, agent_settings};
 use crate::programs::{Given, Invocation, Role, lists};
+use crate::scripts::written_texts;
 
 static STATE: Rule = Rule::deny("self-protection/state", Severity::Critical);
 static POLICY: Rule = Rule::ask("self-protection/policy", Severity::Critical);
@@ -41,7 +42,7 @@ const POLICY_FILES: &[&str] = &[
 const TRUST_FILES: &[&str] = &["**/context-graph/trust", "**/context-graph/trust/**"];
 /// The user's secret, the heads of the chains and the team's policy: nobody has a reason to change these but the program.
 const PRIVATE_FILES: &[&str] = &["**/context-graph/private", "**/context-graph/private/**"];
-/// What holds both.
+/// The folder that contains the trust and private files.
 const OWN_FOLDER: &[&str] = &["~/.config/context-graph"];
 /// What was said in a session. A client that resumes it believes the file, and so does `import`.
 const TRANSCRIPTS: &[&str] = &[
@@ -92,6 +93,26 @@ fn check(case: &Case<'_>, found: &mut Found) {
     for call in &case.calls {
         by_program(case, call, found);
     }
+    for (path, text) in written_texts(case.tool, case.input, case.effects) {
+        if brings_hooks(path, text) {
+            found.add_at(&SETTINGS, path, quoted!("`{}` would bring hooks that the client runs.", path));
+        }
+    }
+}
+
+/// Whether a file of an agent or a skill registers hooks in its head.
+fn brings_hooks(path: &str, text: &str) -> bool {
+    let is_own = [".claude/agents/", ".claude/skills/", ".claude/commands/"]
+        .iter()
+        .any(|folder| path.contains(folder));
+    // An edit may add the key without the lines around it.
+    is_own
+        && path.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("md"))
+        && text
+            .strip_prefix("---")
+            .map_or(text, |head| head.split("\n---").next().unwrap_or(head))
+            .lines()
+            .any(|line| line.trim_end() == "hooks:" || line.starts_with("hooks: {"))
 }
 
 /// An effect on a file of ours, or on one that calls us.
