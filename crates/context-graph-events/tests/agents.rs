@@ -82,9 +82,7 @@ fn claude_codes_own_payloads_have_no_other_sender() {
         if file.extension().is_some_and(|extension| extension == "json") {
             let object: Map<String, Value> = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
             assert_eq!(agents::detect(&object, bare()), None, "{}", file.display());
-            if object.contains_key("tool_use_id") || object.contains_key("prompt_id") {
-                assert_eq!(agents::detect(&object, inherited), None, "{}", file.display());
-            }
+            assert_eq!(agents::detect(&object, inherited), None, "{}", file.display());
             seen += 1;
         }
     }

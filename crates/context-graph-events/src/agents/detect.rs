@@ -1,7 +1,8 @@
 //! Who sent a payload.
 //!
 //! Variables of the environment are inherited: an agent that another one starts in its shell has those of both. So a
-//! variable counts only together with a field that Claude Code does not send, or if it names the payload's session.
+//! variable counts only if it names the payload's session, or together with something in the payload that Claude Code's
+//! does not have.
 
 use serde_json::{Map, Value};
 
@@ -81,7 +82,9 @@ fn named(object: &Map<String, Value>, name: &str, around: Surroundings<'_>) -> O
     if object.contains_key("turn_id") || is_unfiled || lies_in("/rollout-") {
         return Some(Agent::Codex);
     }
+    // Droid's calls have no id. Neither have events of the session, so Claude Code's are known by their transcript.
     let is_droid = !object.contains_key("tool_use_id")
+        && !lies_in("/.claude/")
         && (lies_in("/.factory/") || (around.variable)("DROID_PROJECT_DIR").is_some());
     is_droid.then_some(Agent::Droid)
 }
