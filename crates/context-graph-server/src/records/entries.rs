@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use context_graph_core::audit::{Entry, Evidence, Outcome, SessionRef, correlate, in_words};
+use context_graph_core::audit::{CALL_EVENTS, Entry, Evidence, Outcome, SessionRef, correlate, in_words};
 use context_graph_core::session::EventRecord;
 use context_graph_web::{Answer, Asked, ChainState, EntryDetail, EntryLine, Page, Said, Trouble};
 
@@ -16,30 +16,51 @@ const CALL: &str = "s.session_id, s.machine, x.seq, x.at_ms, x.agent_id, x.agent
 const EVENT: &str = "s.session_id, s.machine, x.seq, x.at_ms, x.agent_id, x.agent_type, x.verdict, x.subject, x.event, '', '',
     CAST(NULL AS BIGINT), 0, x.session, CAST(0 AS BIGINT), x.born, x.member";
 
+/// The positions of the columns of [`CALL`] and [`EVENT`].
+pub(super) mod column {
+    pub(crate) const SESSION_ID: usize = 0;
+    pub(crate) const MACHINE: usize = 1;
+    pub(crate) const SEQ: usize = 2;
+    pub(crate) const AT_MS: usize = 3;
+    pub(crate) const AGENT_ID: usize = 4;
+    pub(crate) const AGENT_TYPE: usize = 5;
+    pub(crate) const VERDICT: usize = 6;
+    pub(crate) const SUBJECT: usize = 7;
+    pub(crate) const NAME: usize = 8;
+    pub(crate) const OUTCOME: usize = 9;
+    pub(crate) const EVIDENCE: usize = 10;
+    pub(crate) const TOOK_MS: usize = 11;
+    pub(crate) const IS_CALL: usize = 12;
+    pub(crate) const SESSION: usize = 13;
+    pub(crate) const PLACE: usize = 14;
+    pub(crate) const BORN: usize = 15;
+    pub(crate) const MEMBER: usize = 16;
+}
+
 fn line(row: &Row, rules: Vec<String>) -> EntryLine {
-    let is_call = row.int(12) == 1;
+    let is_call = row.int(column::IS_CALL) == 1;
     EntryLine {
-        session_id: format!("{}@{}", row.text(0), row.int(1)),
-        seq: row.count(2),
-        at_ms: row.int(3),
+        session_id: format!("{}@{}", row.text(column::SESSION_ID), row.int(column::MACHINE)),
+        seq: row.count(column::SEQ),
+        at_ms: row.int(column::AT_MS),
         is_call,
-        name: row.text(8).into(),
-        agent: row
-            .some_text(4)
-            .map(|id| Said::from(row.some_text(5).filter(|kind| !kind.is_empty()).unwrap_or(id))),
-        verdict: row.some_text(6).map(str::to_owned),
+        name: row.text(column::NAME).into(),
+        agent: row.some_text(4).map(|id| {
+            Said::from(row.some_text(column::AGENT_TYPE).filter(|kind| !kind.is_empty()).unwrap_or(id))
+        }),
+        verdict: row.some_text(column::VERDICT).map(str::to_owned),
         rules,
-        outcome: Outcome::parse(row.text(9)),
-        evidence: Evidence::parse(row.text(10)),
-        took_ms: row.some_int(11).and_then(|took| u64::try_from(took).ok()),
-        subject: in_words(row.text(8), row.text(7)).into(),
+        outcome: Outcome::parse(row.text(column::OUTCOME)),
+        evidence: Evidence::parse(row.text(column::EVIDENCE)),
+        took_ms: row.some_int(column::TOOK_MS).and_then(|took| u64::try_from(took).ok()),
+        subject: in_words(row.text(column::NAME), row.text(column::SUBJECT)).into(),
     }
 }
 
 fn lines(records: &TeamRecords, rows: &[Row]) -> Answer<Vec<EntryLine>> {
     let mut lines = Vec::with_capacity(rows.len());
     for row in rows {
-        let rules = if row.some_text(6).is_some() { rules(records, row)? } else { Vec::new() };
+        let rules = if row.some_text(column::VERDICT).is_some() { rules(records, row)? } else { Vec::new() };
         lines.push(line(row, rules));
     }
     Ok(lines)
@@ -50,7 +71,7 @@ fn rules(records: &TeamRecords, row: &Row) -> Answer<Vec<String>> {
         connection.query(
             "SELECT rule FROM decisions WHERE tenant = $1 AND session = $2 AND seq = $3 AND place = $4 AND born = $5
                 AND counted = 1 AND rule IS NOT NULL ORDER BY position",
-            given![records.principal.tenant, row.int(13), row.int(2), row.int(14), row.int(15)],
+            given![records.principal.tenant, row.int(column::SESSION), row.int(column::SEQ), row.int(column::PLACE), row.int(column::BORN)],
         )
     })?;
     Ok(found.iter().map(|row| row.text(0).to_owned()).collect())
@@ -92,18 +113,25 @@ pub(super) fn listed(records: &TeamRecords, asked: &Asked, limit: usize) -> Answ
         search::saying(records, asked, span, wanted)?
     };
     if let Some((before_ms, skipped)) = asked.before {
-        let shown = rows.iter().take(skipped).take_while(|row| row.int(3) == before_ms).count();
+        let shown = rows.iter().take(skipped).take_while(|row| row.int(column::AT_MS) == before_ms).count();
         rows.drain(..shown);
     }
     let has_more = rows.len() > limit;
     rows.truncate(limit);
-    records.note_looks(rows.iter().map(|row| (row.int(13), row.int(16))))?;
+    records.note_looks(rows.iter().map(|row| (row.int(column::SESSION), row.int(column::MEMBER))))?;
     Ok(Page { items: lines(records, &rows)?, has_more })
 }
 
 /// Sorts, newest first, and keeps `wanted` rows.
 pub(super) fn newest(rows: &mut Vec<Row>, wanted: usize) {
-    rows.sort_by_key(|row| std::cmp::Reverse((row.int(3), row.int(13), row.int(2), row.int(14))));
+    rows.sort_by_key(|row| {
+        std::cmp::Reverse((
+            row.int(column::AT_MS),
+            row.int(column::SESSION),
+            row.int(column::SEQ),
+            row.int(column::PLACE),
+        ))
+    });
     rows.truncate(wanted);
 }
 
@@ -190,16 +218,6 @@ fn name_pattern(name: &str) -> String {
     name.strip_suffix('*').map_or_else(|| literal(name), |beginning| format!("{}%", literal(beginning)))
 }
 
-/// Events that can be part of a call. Searching all calls for another one would read them all.
-const OF_CALLS: [&str; 6] = [
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "PermissionRequest",
-    "PermissionDenied",
-];
-
 impl Conditions {
     /// Adds the conditions of a page's query. Returns whether anything of this kind can match.
     fn common(&mut self, asked: &Asked, is_call: bool) -> Answer<bool> {
@@ -210,8 +228,9 @@ impl Conditions {
         let names: Vec<Value> = names.map(|id| Value::from(format!("{}%", literal(id)))).collect();
         self.any("s.session_id LIKE $? ESCAPE '!'", names);
         if is_call {
+            // Searching all calls for another event would read them all.
             let of_calls: Vec<String> =
-                asked.event.iter().filter(|event| OF_CALLS.contains(&event.as_str())).cloned().collect();
+                asked.event.iter().filter(|event| CALL_EVENTS.contains(&event.as_str())).cloned().collect();
             if of_calls.is_empty() && !asked.event.is_empty() {
                 return Ok(false);
             }
@@ -327,7 +346,7 @@ pub(super) fn story(records: &TeamRecords, found: &Found, first: u64, last: u64)
         );
         rows.extend(records.ask(|connection| connection.query(&sql, key))?);
     }
-    rows.sort_by_key(|row| (row.int(2), row.int(14)));
+    rows.sort_by_key(|row| (row.int(column::SEQ), row.int(column::PLACE)));
     lines(records, &rows)
 }
 

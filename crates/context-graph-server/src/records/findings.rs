@@ -50,7 +50,7 @@ pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
         found.push(warning(what, Some(fix)));
     }
     if found.is_empty() {
-        let what = "every push went on from what was here".into();
+        let what = "every push continued the stored records".into();
         found.push(HealthFinding { grade: Grade::Ok, check: "record".to_owned(), what, fix: None });
     }
     if records.principal.role == Role::Admin {

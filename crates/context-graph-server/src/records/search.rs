@@ -9,7 +9,7 @@ use context_graph_web::{Answer, Asked, Trouble};
 
 use super::TeamRecords;
 use super::conditions::{Conditions, literal};
-use super::entries::{Scope, Span, newest, select};
+use super::entries::{Scope, Span, column, newest, select};
 use crate::db::{Row, Value};
 use crate::{given, word_index};
 
@@ -41,13 +41,13 @@ pub(super) fn saying(records: &TeamRecords, asked: &Asked, span: Span, wanted: u
     let needles: Vec<Needle> = asked.text.iter().map(|text| Needle::new(text)).collect();
     let started = Instant::now();
     let mut found: Vec<Row> = Vec::new();
-    let mut behind: Option<Stretch> = None;
+    let mut after: Option<Stretch> = None;
     for round in 0.. {
         // Once enough is found, only entries that are as new can be missing, so the newest stretches are read
         // next.
         let by_index = round > 0 && (found.len() < wanted || round > MOST_ROUNDS);
         let most = if by_index { BY_INDEX } else { NEWEST };
-        let asked_for = Candidates { needles: &needles, by_index, behind: behind.as_ref(), most: most + 1 };
+        let asked_for = Candidates { needles: &needles, by_index, after: after.as_ref(), most: most + 1 };
         let mut stretches = candidates(records, asked, span, &asked_for)?;
         let enough = if by_index { most } else { newest_records(&stretches) };
         // This one is not read yet, and nothing after it is newer.
@@ -64,7 +64,7 @@ pub(super) fn saying(records: &TeamRecords, asked: &Asked, span: Span, wanted: u
         if next.is_none_or(|next| is_older(&next, &found, wanted)) {
             return Ok(found);
         }
-        behind = stretches.pop();
+        after = stretches.pop();
     }
     Ok(found)
 }
@@ -116,7 +116,7 @@ fn read(
 
 /// What distinguishes entries: session, number, and whether it is a call.
 fn key(row: &Row) -> (i64, i64, i64) {
-    (row.int(13), row.int(2), row.int(12))
+    (row.int(column::SESSION), row.int(column::SEQ), row.int(column::IS_CALL))
 }
 
 fn too_much(back_to_ms: i64) -> Trouble {
@@ -132,7 +132,8 @@ struct Candidates<'a> {
     needles: &'a [Needle],
     /// Only those that may have one of the texts.
     by_index: bool,
-    behind: Option<&'a Stretch>,
+    /// Only those that come after this one in the answer.
+    after: Option<&'a Stretch>,
     most: usize,
 }
 
@@ -141,7 +142,7 @@ fn candidates(
     records: &TeamRecords,
     asked: &Asked,
     span: Span,
-    &Candidates { needles, by_index, behind, most }: &Candidates<'_>,
+    &Candidates { needles, by_index, after, most }: &Candidates<'_>,
 ) -> Answer<Vec<Stretch>> {
     let mut conditions = Conditions::visible(records, "w");
     let names = asked.session.iter().map(|name| name.rsplit_once('@').map_or(name.as_str(), |(id, _)| id));
@@ -160,8 +161,8 @@ fn candidates(
     if let Some(until_ms) = span.until_ms {
         conditions.and("w.first_ms <= $?", until_ms.into());
     }
-    if let Some(behind) = behind {
-        let place = [Value::from(behind.last_ms), behind.session.into(), behind.first.into()];
+    if let Some(after) = after {
+        let place = [Value::from(after.last_ms), after.session.into(), after.first.into()];
         conditions.and_each("(w.last_ms, w.session, w.first_seq) < ($?, $?, $?)", place);
     }
     let sql = format!(
