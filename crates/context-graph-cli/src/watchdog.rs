@@ -117,7 +117,8 @@ pub(crate) fn arm(after: Duration, late: Late) {
     imp::arm(after.max(Duration::from_millis(1)), late);
 }
 
-/// Stops the timer. Call it before the real answer is written, so that there is only one answer.
+/// Withdraws the prepared answer: the timer may still fire, but does nothing. Call it before the real answer is written,
+/// so that there is only one.
 pub(crate) fn disarm() {
     imp::disarm();
 }

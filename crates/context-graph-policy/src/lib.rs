@@ -93,8 +93,8 @@ impl Guards {
             Err(error) => self.on_error(&error),
         };
         match event {
-            // Here the user is already being asked. A second question adds nothing, and a refusal would take
-            // the answer away from the user.
+            // Here the user is already being asked. A second question adds nothing, and turning it into a refusal would
+            // take the answer away from the user.
             Event::PermissionRequest(_) if *decision.verdict() == Verdict::Ask => {
                 Decision::none().with_note(format!("left to the user: {}", decision.reason()))
             }

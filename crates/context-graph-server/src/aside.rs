@@ -12,7 +12,7 @@ use crate::wire::Push;
 /// How many refused requests are kept per member and machine, and how much of each.
 const MOST_ASIDE: i64 = 200;
 const MOST_OF_EACH: usize = 1 << 20;
-/// Why there are more than are kept.
+/// The `why` of the row that counts refusals beyond the limit.
 pub(crate) const MORE: &str = "more than are kept";
 
 /// A request that was refused.
@@ -22,7 +22,7 @@ pub(crate) struct Refused<'a> {
     pub(crate) why: &'a str,
     /// The head that it claims to lead to.
     pub(crate) head: (u64, &'a [u8]),
-    /// How many records are here.
+    /// How many records of the session are stored here.
     pub(crate) has: u64,
     pub(crate) content: Vec<u8>,
 }
@@ -64,7 +64,8 @@ impl<'a> Refused<'a> {
     }
 }
 
-/// Counts further refused requests in one row once the limit is reached, so that filling the table does not hide them.
+/// Counts further refused requests in one row once the limit is reached (in its `has`), so that filling the table does not
+/// hide them.
 fn more(
     connection: &mut dyn Connection,
     machine: i64,

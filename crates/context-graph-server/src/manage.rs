@@ -156,8 +156,9 @@ pub(crate) const FORGOTTEN: &str = "forgotten";
 
 /// Records that a member had a session forgotten, but not which one: its content must be gone, the fact need not be.
 pub(crate) fn note_forgotten(pool: &Pool, principal: &Principal, records: u64, now_ms: i64) -> Result<()> {
-    let what = format!("a session of {records} {}", if records == 1 { "record" } else { "records" });
-    pool.with(|connection| note(connection, principal, (&what, FORGOTTEN, true), now_ms))
+    // In place of the member whom other changes are about.
+    let about = format!("a session of {records} {}", if records == 1 { "record" } else { "records" });
+    pool.with(|connection| note(connection, principal, (&about, FORGOTTEN, true), now_ms))
 }
 
 /// Records an attempt of a member who is not an admin: one row for each member and kind.

@@ -131,7 +131,7 @@ pub(super) fn render(caller: &Caller, body: &ReplyBody) -> Reply {
             }
             (sheet.render)(&content, caller)
         }
-        // An unknown event gets no answer, unless it could not be read.
+        // An unknown agent or event gets no answer, unless it is refused or asked about.
         _ if !content.refuses() && content.verb != Some(Verb::Ask) => Reply::default(),
         _ => {
             fit(&mut content, &[Verb::Deny], EventName::PreToolUse);

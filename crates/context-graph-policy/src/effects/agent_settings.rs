@@ -53,7 +53,7 @@ pub(crate) fn is_client(name: &str) -> bool {
     CLIENTS.contains(&name)
 }
 
-/// The folders of these files.
+/// The folders with agents' settings.
 const FOLDERS: &[&str] = &[
     ".claude",
     ".codex",

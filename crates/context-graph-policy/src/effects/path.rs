@@ -309,7 +309,7 @@ pub(crate) fn other_home_of<'t>(text: &'t str, home: &str) -> Option<(String, &'
     is_name.then(|| (format!("{homes}/{user}"), &rest[end..]))
 }
 
-/// `~` and `~/…` at the start of a word. The homes of other users are not known.
+/// `~`, `~/…`, `~root` and the user's own `~name` at the start of a word. For other users see [`other_home_of`].
 pub(crate) fn home_of<'t>(text: &'t str, home: &str) -> Option<(String, &'t str)> {
     let rest = text.strip_prefix('~')?;
     if rest.is_empty() || rest.starts_with('/') {

@@ -15,10 +15,10 @@ use crate::programs::KnownPrograms;
 pub struct Script {
     /// Where it is.
     pub path: String,
-    /// What runs it: an interpreter's name, `make`, `just`, `npm`, `lines`, `json` or `prompt`. Empty if its first line
-    /// says so.
+    /// What runs it: an interpreter's name, `make`, `just`, `npm`, `lines`, `json`, `notebook` or `prompt`. Empty if its
+    /// first line says so.
     pub by: String,
-    /// The requested targets; empty for all.
+    /// The requested targets: empty for all, `.` for the first one.
     pub parts: Vec<String>,
     /// Everyday commands run it by themselves: a build, a test, entering the folder.
     pub unasked: bool,

@@ -122,7 +122,7 @@ fn consequence(rule: &str) -> &'static str {
         "exfiltration/upload" => "would send files to others",
         "privilege/grant" => "would give away power over the machine",
         "hook-bypass/hook-file" => "would change the git hooks",
-        _ => "is not done unasked here",
+        _ => "needs your consent here",
     }
 }
 
@@ -190,7 +190,7 @@ fn verb_of(call: &Invocation<'_>) -> bool {
             let before = args[before].prefix();
             before.starts_with('-') && !before.contains('=')
         });
-        if is_verb(text) && (!behind_option || words < 2 && args.get(at + 1).is_some_and(is_named)) {
+        if is_verb(text) && (!behind_option || words < 2 && args.get(at + 1).is_some_and(is_no_option)) {
             return true;
         }
         if !behind_option {
@@ -203,7 +203,7 @@ fn verb_of(call: &Invocation<'_>) -> bool {
     false
 }
 
-fn is_named(arg: &Text) -> bool {
+fn is_no_option(arg: &Text) -> bool {
     !arg.prefix().starts_with('-')
 }
 

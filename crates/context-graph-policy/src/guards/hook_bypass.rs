@@ -38,7 +38,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 if takes_other_settings(call, name, value) {
                     found.add(
                         &HOOK_FILE,
-                        quoted!("`{}` has git commit by the settings of another file.", name),
+                        quoted!("`{}` makes git commit with the settings of another file.", name),
                     );
                 }
             }
@@ -64,7 +64,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
             found.add_at(
                 &HOOKS_PATH,
                 shown.as_str(),
-                quoted!("`{}` would write git's configuration past git (`{}`).", effect.by, shown),
+                quoted!("`{}` would write git's configuration without git (`{}`).", effect.by, shown),
             );
         } else if effect.access == Access::Permissions && makes_runnable(case) {
             // Making a hook executable does not bypass it.

@@ -6,7 +6,7 @@ use crate::programs::Invocation;
 
 const TYPES: &str = "it types into the terminal that the agent itself runs in";
 const SENDS: &str = "it sends messages to the running client";
-const CONTINUES: &str = "it sends prompts into a conversation that there is already";
+const CONTINUES: &str = "it sends prompts into an existing conversation";
 
 /// Clients, and their words for going on with a conversation.
 const CONTINUING: &[(&str, &[&str])] = &[
@@ -26,7 +26,7 @@ const CONTINUING: &[(&str, &[&str])] = &[
 pub(super) fn speaks(case: &Case<'_>, call: &Invocation<'_>) -> Option<&'static str> {
     let run = call.run;
     let has = |words: &[&str]| run.args.iter().any(|arg| words.contains(&arg.prefix()));
-    // Without a target, and with the one that the variable of the terminal names, it is the own one.
+    // Without a target, or with the one that the terminal's own variable names, it is the agent's own terminal.
     let own = |options: &[&str], variable: &str| {
         let targets = || {
             run.args.iter().enumerate().filter_map(|(at, arg)| {

@@ -29,7 +29,7 @@ pub struct Remark {
     pub file: String,
     /// The line, if it is known.
     pub line: Option<u32>,
-    /// Whether a rule cannot work. Otherwise it only may not.
+    /// True: the rule cannot work. False: it possibly does not.
     pub is_error: bool,
     /// The remark itself.
     pub what: String,

@@ -204,7 +204,7 @@ impl Store {
                     return broken(first, "the chain does not lead from the record before it");
                 }
                 if let Some(seq) = block.first_break() {
-                    return broken(seq, "the record is not the one that the chain was made over");
+                    return broken(seq, "the record does not match the chain");
                 }
                 (chain, next) = (block.behind, block.end());
             }

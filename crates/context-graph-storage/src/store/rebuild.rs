@@ -66,7 +66,7 @@ impl Store {
                 rebuilt.strays += begun.execute(&asked, [])? as u64;
             }
             words::begin_anew(&begun)?;
-            // A lost counter: what it should be is at least the highest number there is.
+            // The counter may be lost: it must be at least the highest number.
             write::set_last_number(&begun, store.last_number_due()?)?;
             begun.commit()
         })?;
@@ -79,7 +79,7 @@ impl Store {
         Ok(counted.max(write::last_number(&self.connection)?))
     }
 
-    /// Makes the snapshots and states again that are gone or were changed, from the records.
+    /// Rebuilds missing or changed snapshots and states from the records.
     fn restore_states(&self) -> Result<()> {
         let ids: Vec<String> = self.settle(|store| {
             let mut statement = store.connection.prepare(&select("ORDER BY number"))?;
@@ -148,11 +148,11 @@ fn rebuild_rows(
         None => return Ok(()),
     };
     let ledger = if is_ours { Some(ledger) } else { restored(connection, seal, ledger)? };
-    let told = match ledger {
+    let rebuilt_records = match ledger {
         Some(ledger) => from_records(connection, seal, ledger, is_ours)?,
         None => None,
     };
-    match told {
+    match rebuilt_records {
         Some(records) => {
             rebuilt.sessions += 1;
             rebuilt.records += records;

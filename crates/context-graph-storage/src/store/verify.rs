@@ -109,7 +109,7 @@ impl Follow {
             self.break_at(report, Some(first), "the chain does not lead from the record before it");
         }
         if let Some(seq) = block.first_break() {
-            self.break_at(report, Some(seq), "the record is not the one that the chain was made over");
+            self.break_at(report, Some(seq), "the record does not match the chain");
         }
         for packed in block.records() {
             let id = &self.ledger.entry.session_id;

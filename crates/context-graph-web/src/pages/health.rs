@@ -48,7 +48,7 @@ fn checks(findings: Option<&[HealthFinding]>) -> Markup {
             }
         }
         @if bad < findings.len() {
-            details { summary { (counted((findings.len() - bad) as u64, "check is well", "checks are well")) }
+            details { summary { (counted((findings.len() - bad) as u64, "check passed", "checks passed")) }
                 ul.findings { @for finding in findings.iter().filter(|finding| finding.grade == Grade::Ok) {
                     li { span.chip.fine { (Said::new(finding.check.as_str())) } p { (finding.what) } }
                 } }
@@ -61,7 +61,7 @@ fn verified(verification: &Verification, now_ms: i64) -> Markup {
     let again = html! { a.button href="/health?verify=1" { "Verify" } };
     match verification {
         Verification::NotStarted => html! {
-            p { "Follows every hash chain, makes every row again and compares. It reads everything, which takes a while where there is much; nobody else waits for it." }
+            p { "Follows every hash chain, rebuilds every row and compares. It reads everything, which takes a while in a large store; nobody else waits for it." }
             (again)
         },
         Verification::Going(done, of) => {

@@ -5,7 +5,7 @@ use context_graph_core::gwt::ic_monitor::ICLevel;
 use context_graph_core::session::{Curve, CurveNote, NoteKind};
 use maud::{Markup, html};
 
-use super::{COLUMNS, HEIGHT, Scale, height_of, levels, line, number, percent};
+use super::{COLUMNS, HEIGHT, Scale, levels, line, number, percent, y_of};
 use crate::records::{Axis, AxisCall, AxisEvent};
 use crate::said::Said;
 use crate::{link, time};
@@ -144,7 +144,7 @@ fn points(curve: &Curve, scale: &Scale) -> Vec<(f64, f64)> {
     let mut column = usize::MAX;
     for point in &curve.points {
         let place = scale.place(point.at_ms);
-        let y = height_of(point.ic);
+        let y = y_of(point.ic);
         let here = (place * COLUMNS as f64) as usize;
         match points.last_mut() {
             // Keeps the lowest value of a column, so that a drop is visible.
@@ -175,7 +175,7 @@ fn level_names() -> Markup {
     let names = [(ICLevel::Warning, 0.7_f32), (ICLevel::Critical, 0.5)];
     html! {
         @for (level, below) in names {
-            @let y = CURVE + height_of(below) / HEIGHT * CURVE_HEIGHT;
+            @let y = CURVE + y_of(below) / HEIGHT * CURVE_HEIGHT;
             text.level-name x="100%" dx="-4" y=(number(y - 4.0)) text-anchor="end" { (level.as_str()) }
         }
     }
@@ -213,7 +213,7 @@ fn note_mark(id: &str, note: &CurveNote, curve: &Curve, scale: &Scale, is_linked
         NoteKind::Injected | NoteKind::Dream => return html! {},
     };
     let ic = note.call.checked_sub(1).and_then(|at| curve.points.get(at)).map_or(1.0, |point| point.ic);
-    let y = CURVE + height_of(ic) / HEIGHT * CURVE_HEIGHT;
+    let y = CURVE + y_of(ic) / HEIGHT * CURVE_HEIGHT;
     let shape = html! {
         circle class={ "note " (class) } cx=(percent(scale.place(note.at_ms))) cy=(number(y)) r="4.5" {}
         title { (time::clock(note.at_ms)) " " (Said::new(note.text.clone())) }

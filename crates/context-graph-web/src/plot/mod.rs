@@ -30,7 +30,7 @@ pub(crate) fn sparkline(curve: &Curve) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 120 28\" width=\"120\" height=\"28\" \
          preserveAspectRatio=\"none\">",
     );
-    let y = |ic: f32| 2.0 + height_of(ic) / HEIGHT * 24.0;
+    let y = |ic: f32| 2.0 + y_of(ic) / HEIGHT * 24.0;
     let _ = write!(
         svg,
         "<path d=\"M0 {0:.1}H120\" stroke=\"#c98a35\" stroke-dasharray=\"2 3\" opacity=\".5\"/>",
@@ -68,7 +68,7 @@ pub(crate) fn by_call(curve: &Curve, label: &str) -> Markup {
     let values = lowest_by_column(&values, COLUMNS);
     let step = WIDTH / values.len().max(2).saturating_sub(1) as f64;
     let points: Vec<(f64, f64)> =
-        values.iter().enumerate().map(|(at, ic)| (at as f64 * step, height_of(*ic))).collect();
+        values.iter().enumerate().map(|(at, ic)| (at as f64 * step, y_of(*ic))).collect();
     html! {
         svg.curve role="img" aria-label=(label) viewBox="0 0 1000 100" preserveAspectRatio="none" {
             (levels())
@@ -80,14 +80,14 @@ pub(crate) fn by_call(curve: &Curve, label: &str) -> Markup {
 /// Lower values are drawn at the bottom. They are bad anyway, and most sessions need the space above.
 const FLOOR: f64 = 0.3;
 
-/// The height of a continuity value in a curve.
-fn height_of(ic: f32) -> f64 {
+/// The distance of a continuity value from the top of a curve.
+fn y_of(ic: f32) -> f64 {
     ((1.0 - f64::from(ic)) / (1.0 - FLOOR)).clamp(0.0, 1.0) * HEIGHT
 }
 
 /// The warning and crisis levels behind a curve.
 fn levels() -> Markup {
-    let (warning, critical) = (height_of(IC_WARNING_THRESHOLD), height_of(IC_CRITICAL_THRESHOLD));
+    let (warning, critical) = (y_of(IC_WARNING_THRESHOLD), y_of(IC_CRITICAL_THRESHOLD));
     html! {
         line.threshold.warning x1="0" x2="1000" y1=(number(warning)) y2=(number(warning)) {}
         line.threshold.critical x1="0" x2="1000" y1=(number(critical)) y2=(number(critical)) {}

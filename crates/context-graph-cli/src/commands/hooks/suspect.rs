@@ -38,7 +38,7 @@ pub(super) fn looks_whole(bytes: &[u8]) -> bool {
 
 /// The name of the event that needs a decision, in both forms of Claude Code.
 const PRE_TOOL_USE: [&[u8]; 2] = [b"PreToolUse", b"pre_tool_use"];
-/// The names in other agents' payloads, and fields that only a call has.
+/// Names and fields that show another agent's payload. Some of them are not only in calls.
 const OTHERS: [&[u8]; 11] = [
     b"preToolUse",
     b"BeforeTool\"",

@@ -62,10 +62,11 @@ pub(crate) struct Shell<'a> {
     pub(super) functions: BTreeMap<String, Rc<Node>>,
     /// Other names of commands, from `alias` and `hash -p`.
     pub(super) aliases: BTreeMap<String, String>,
+    /// The functions and aliases that are running.
     pub(super) calls: Vec<String>,
-    /// Content of files that this command wrote.
+    /// Content of files that this command wrote, as far as it is known.
     pub(crate) written: BTreeMap<String, String>,
-    /// Those of them that contain nothing else.
+    /// Written files whose whole content is known.
     pub(super) whole: BTreeSet<String>,
     pub(super) links: Vec<(String, Text)>,
     /// Files that this command copies: destination and origin.
@@ -80,7 +81,7 @@ pub(crate) struct Shell<'a> {
     pub(crate) strange: bool,
     /// Something was fetched without encryption, or from a machine without a name.
     pub(crate) exposed: bool,
-    /// Folders with clones from such hosts.
+    /// Folders with clones from hosts that are not a known source of code.
     pub(crate) foreign: Vec<String>,
     /// Remotes that this command points to another address.
     pub(crate) remotes: Vec<String>,
@@ -100,9 +101,9 @@ pub(crate) struct Shell<'a> {
     pub(super) cases: BTreeMap<String, bool>,
     /// Values of variables before the current functions made them local.
     pub(super) locals: Vec<BTreeMap<String, Option<Vec<Text>>>>,
-    /// Only variables of this command are set.
+    /// The inherited environment was cleared: only variables of this command are set.
     pub(crate) bare: bool,
-    /// The commands of those substitutions, for when something is written to them.
+    /// The commands of process substitutions, by number, for when something is written to them.
     pub(super) substitutions: Vec<Rc<Node>>,
     /// Which of a variable's possible values is used now.
     pub(crate) choice: usize,

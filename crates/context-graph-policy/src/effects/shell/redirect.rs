@@ -95,7 +95,7 @@ impl Shell<'_> {
                 RedirectKind::Write(word) => (word, false),
                 RedirectKind::Append(word) => (word, true),
                 RedirectKind::ReadWrite(word) => {
-                    // Open for both, so any descriptor can write to it. Devices were handled above.
+                    // Open for both, so any descriptor can write to it. Devices are handled in `redirected`.
                     let path = self.joined_path(word);
                     if !path.prefix().starts_with("/dev/") {
                         self.touch(Access::Write, &path, ">");
@@ -229,7 +229,7 @@ impl Shell<'_> {
         self.copies.extend(copies.into_iter().map(|copy| (copy, origin.clone())));
     }
 
-    /// The file that a copy was made of, or the copy that this one was made of.
+    /// The file that this one was copied from, followed back through all copies.
     pub(crate) fn origin_of(&self, path: &str) -> Option<String> {
         let mut at: Option<&str> = None;
         for (copy, origin) in self.copies.iter().rev() {

@@ -12,7 +12,7 @@ use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::Access;
 use contents::{deletes_lines, overwriting, truncation, truncation_of};
-use permissions::{is_all_below, is_closed, permissions};
+use permissions::{changes_access_of_all, is_all_below, permissions};
 use removal::{is_history, removal};
 use sources::sources;
 
@@ -54,7 +54,9 @@ fn check(case: &Case<'_>, found: &mut Found) {
                     quoted!("`{}` would overwrite git's own store (`{}`).", effect.by, shown),
                 );
             }
-            Access::Permissions if effect.recursive || is_all_below(effect) || is_closed(case, effect) => {
+            Access::Permissions
+                if effect.recursive || is_all_below(effect) || changes_access_of_all(case, effect) =>
+            {
                 permissions(case, effect, found);
             }
             Access::Write if effect.by == "truncate" => truncation(case, effect, found),

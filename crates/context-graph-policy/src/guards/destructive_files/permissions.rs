@@ -9,7 +9,7 @@ use crate::guards::places::{hits, is_passing, is_within};
 use crate::guards::secrets::is_key;
 
 /// Modes that give a tree to everybody, or to nobody.
-const OPEN_MODES: &[&str] = &[
+const EXTREME_MODES: &[&str] = &[
     "777", "0777", "776", "766", "666", "0666", "000", "0000", "0", "a+w", "o+w", "a+rwx", "a=rwx",
     "ugo+rwx", "+rwx", "a-r", "a-x", "-rwx", "ugo-rwx", "a-rwx", "o+rwx", "go+w", "a=", "ugo=",
 ];
@@ -19,7 +19,7 @@ const KEPT_CLOSED: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube"];
 
 /// Whether keys, a root, the home folder or the project itself is opened or closed. That affects everything in
 /// it.
-pub(super) fn is_closed(case: &Case<'_>, effect: &PathEffect) -> bool {
+pub(super) fn changes_access_of_all(case: &Case<'_>, effect: &PathEffect) -> bool {
     matches!(effect.by.as_str(), "chmod" | "icacls")
         && effect.target.literal().is_some_and(|place| {
             is_root_like(place)
@@ -28,7 +28,7 @@ pub(super) fn is_closed(case: &Case<'_>, effect: &PathEffect) -> bool {
                 || KEPT_CLOSED.iter().any(|folder| hits(&effect.target, folder, case.ctx))
         })
         && case.runs().any(|run| {
-            run.name == "chmod" && OPEN_MODES.contains(&run.arg(0))
+            run.name == "chmod" && EXTREME_MODES.contains(&run.arg(0))
                 || run.name == "icacls" && opens_to_all(run)
         })
 }
@@ -51,7 +51,7 @@ pub(super) fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Foun
     let ctx = case.ctx;
     let shown = effect.target.path.to_string();
     let open = case.runs().any(|run| {
-        run.name == "chmod" && run.args.iter().any(|arg| OPEN_MODES.contains(&arg.to_string().as_str()))
+        run.name == "chmod" && run.args.iter().any(|arg| EXTREME_MODES.contains(&arg.to_string().as_str()))
     });
     let broad = match folder_of(&effect.target.path) {
         Some((folder, _)) => {

@@ -1,5 +1,5 @@
 //! Calls that the standard library does not have, or not in the form that is needed.
-#![expect(unsafe_code, reason = "the calls of the system are")]
+#![expect(unsafe_code, reason = "calls of Windows are unsafe")]
 
 use std::ffi::OsString;
 use std::fs::File;
