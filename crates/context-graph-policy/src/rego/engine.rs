@@ -7,13 +7,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use regorus::unstable::{Expr, Rule, RuleHead};
 use regorus::utils::limits::ExecutionTimerConfig;
 use regorus::{Engine, LimitError};
 use serde_json::Value;
 
 use super::error::{RegoError, RegoErrorKind};
 use super::header::DECISION_SETS;
+use super::outline::{Module, RuleKind};
 use super::set::Source;
 use super::time::ThreadTime;
 use super::{imports, patterns, recursion};
@@ -32,6 +32,8 @@ pub(super) struct DecisionSet {
 /// A set of parsed files.
 pub(super) struct Loaded {
     engine: Engine,
+    /// The files that parse.
+    files: Vec<Source>,
     /// Files that do not parse, or use something that does not exist.
     pub(super) broken: Vec<RegoError>,
     /// A function that calls itself; then nothing may run.
@@ -48,16 +50,21 @@ impl Loaded {
         engine.set_strict_builtin_errors(false);
         patterns::install(&mut engine);
         let mut broken = Vec::new();
+        let mut modules = Vec::new();
         for file in files {
-            if let Err(error) = engine.add_policy(file.path.to_string(), file.text.to_string()) {
-                let text = error.to_string();
-                broken.push(RegoError::from_engine(&file.path, &text, RegoErrorKind::Compile));
+            match engine.add_policy(file.path.to_string(), file.text.to_string()) {
+                Ok(_) => modules.push(Module::new(file)),
+                Err(error) => {
+                    let text = error.to_string();
+                    broken.push(RegoError::from_engine(&file.path, &text, RegoErrorKind::Compile));
+                }
             }
         }
-        broken.extend(imports::unresolved(&mut engine));
-        let recursion = recursion::find(&mut engine);
+        broken.extend(imports::unresolved(&engine, &modules));
+        let recursion = recursion::find(&modules);
+        let files = modules.into_iter().map(|module| module.source.clone()).collect();
         engine.set_input(input.clone());
-        Self { engine, broken, recursion }
+        Self { engine, files, broken, recursion }
     }
 
     /// The decisions of a package: its sets and their content.
@@ -95,50 +102,44 @@ impl Loaded {
     }
 
     /// The decision sets that a package defines.
-    pub(super) fn sets(&mut self, package: &str) -> Vec<DecisionSet> {
+    pub(super) fn sets(&self, package: &str) -> Vec<DecisionSet> {
         let mut found: Vec<DecisionSet> = Vec::new();
-        for module in self.engine.get_modules() {
-            if module.package.refr.span().text() != package {
-                continue;
-            }
-            for rule in &module.policy {
-                let Rule::Spec { span, head, .. } = &**rule else { continue };
-                let (RuleHead::Compr { refr, .. } | RuleHead::Set { refr, .. } | RuleHead::Func { refr, .. }) =
-                    head;
-                let name = name_of(refr);
-                let Some(name) = DECISION_SETS.into_iter().find(|known| *known == name) else { continue };
+        for file in self.files.iter().filter(|file| file.package == package) {
+            let known = found.len();
+            let module = Module::new(file);
+            for name in DECISION_SETS.into_iter().filter(|name| defines(&self.engine, file, name)) {
                 if found.iter().all(|set| set.name != name) {
-                    found.push(DecisionSet { name, file: span.source.file().clone(), line: span.line });
+                    let line = module.line_of(name).unwrap_or(1);
+                    found.push(DecisionSet { name, file: file.path.to_string(), line });
                 }
             }
+            found[known..].sort_by_key(|set| set.line);
         }
         found
     }
 
     /// The names of all functions that the files define.
-    pub(super) fn functions(&mut self) -> BTreeSet<String> {
-        let rules = self.engine.get_modules().iter().flat_map(|module| &module.policy);
-        let name = |rule: &Rule| match rule {
-            Rule::Spec { head: RuleHead::Func { refr, .. }, .. } | Rule::Default { refr, .. } => {
-                Some(name_of(refr).to_owned())
-            }
-            Rule::Spec { .. } => None,
-        };
-        rules.filter_map(|rule| name(rule)).collect()
+    pub(super) fn functions(&self) -> BTreeSet<&str> {
+        let mut found = BTreeSet::new();
+        for file in &self.files {
+            let module = Module::new(file);
+            let rules = module.rules();
+            let functions =
+                rules.iter().filter(|rule| matches!(rule.kind, RuleKind::Function | RuleKind::Default));
+            found.extend(functions.map(|rule| rule.name));
+        }
+        found
     }
 
     /// Sets of a package that are not decision sets: name, file and line of each.
-    pub(super) fn other_sets(&mut self, package: &str) -> Vec<(String, String, u32)> {
-        let mut found: Vec<(String, String, u32)> = Vec::new();
-        for module in self.engine.get_modules() {
-            if module.package.refr.span().text() != package {
-                continue;
-            }
-            for rule in &module.policy {
-                let Rule::Spec { span, head: RuleHead::Set { refr, .. }, .. } = &**rule else { continue };
-                let name = name_of(refr);
-                if !DECISION_SETS.contains(&name) && found.iter().all(|(known, ..)| known != name) {
-                    found.push((name.to_owned(), span.source.file().clone(), span.line));
+    pub(super) fn other_sets(&self, package: &str) -> Vec<(&str, &str, u32)> {
+        let mut found: Vec<(&str, &str, u32)> = Vec::new();
+        for file in self.files.iter().filter(|file| file.package == package) {
+            let module = Module::new(file);
+            for rule in module.rules().iter().filter(|rule| rule.kind == RuleKind::Set) {
+                let is_known = found.iter().any(|(known, ..)| *known == rule.name);
+                if !DECISION_SETS.contains(&rule.name) && !is_known {
+                    found.push((rule.name, &file.path, rule.line));
                 }
             }
         }
@@ -146,12 +147,34 @@ impl Loaded {
     }
 }
 
-/// The name of a rule without its index.
-pub(super) fn name_of(refr: &Expr) -> &str {
-    let text = refr.span().text();
-    text.split(['[', '.', ' ']).next().unwrap_or(text)
+/// Whether a file has a rule of this name. Where the engine cannot tell, it is asked for the rule, and says what is wrong.
+pub(super) fn defines(engine: &Engine, file: &Source, name: &str) -> bool {
+    engine.has_declared_rule_rooted_at(&file.path, name).unwrap_or(true)
+}
+
+/// Whether the engine itself has a function of this name.
+pub(super) fn is_builtin(name: &str) -> bool {
+    let mut engine = Engine::new();
+    patterns::install(&mut engine);
+    let called = engine.eval_query(format!("{name}()"), false);
+    !called.is_err_and(|error| error.to_string().contains("could not find function"))
 }
 
 pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_builtin;
+
+    #[test]
+    fn the_engine_tells_which_functions_it_has() {
+        for name in ["count", "sprintf", "regex.match", "object.get", "startswith", "glob.match"] {
+            assert!(is_builtin(name), "{name}");
+        }
+        for name in ["cuont", "regex.fits", "http.send", "f"] {
+            assert!(!is_builtin(name), "{name}");
+        }
+    }
 }

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use context_graph_events::EventName;
 use context_graph_events::claude_code::reply_spec;
-use regorus::unstable::BUILTINS;
 
-use super::engine::Loaded;
+use super::engine::{Loaded, is_builtin};
 use super::header::DECISION_SETS;
+use super::outline::calls;
 use super::set::{PolicySet, Unit};
 use super::tokens::{Token, tokens};
 use crate::did_you_mean::meant;
@@ -18,9 +18,6 @@ pub(crate) use names::{TOOLS, WITH_TOOL};
 use names::{events_named, events_of, instead, listed, verb_of};
 
 const NO_FUNCTION: &str = "there is no function";
-
-/// Words that may be followed by a parenthesis without being a call.
-const KEYWORDS: [&str; 9] = ["as", "else", "every", "if", "in", "not", "some", "with", "contains"];
 
 /// A remark about a policy for its author.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -185,7 +182,7 @@ impl Lint<'_> {
     /// Checks the decision sets: there must be some, with correct names, that an event can carry.
     fn decisions(&mut self, unit: &Unit) {
         let files = self.set.files_of(&unit.package);
-        let mut loaded = Loaded::new(&files, &regorus::Value::Undefined);
+        let loaded = Loaded::new(&files, &regorus::Value::Undefined);
         let functions = loaded.functions();
         for file in &files {
             self.calls(&file.path, &tokens(&file.text), &functions);
@@ -193,13 +190,13 @@ impl Lint<'_> {
         let sets = loaded.sets(&unit.package);
         let mut is_misnamed = false;
         for (name, file, line) in loaded.other_sets(&unit.package) {
-            if !self.is_used(&name) {
+            if !self.is_used(name) {
                 is_misnamed = true;
                 let what = format!(
                     "the set `{name}` is not a decision and nothing uses it{}",
-                    meant(&name, &DECISION_SETS)
+                    meant(name, &DECISION_SETS)
                 );
-                self.remark(&file, Some(line), true, what);
+                self.remark(file, Some(line), true, what);
             }
         }
         if sets.is_empty() && !is_misnamed {
@@ -228,13 +225,11 @@ impl Lint<'_> {
     }
 
     /// Checks for calls of missing functions.
-    fn calls(&mut self, file: &str, tokens: &[(u32, Token<'_>)], functions: &BTreeSet<String>) {
-        for window in tokens.windows(2) {
-            let [(line, Token::Name(path)), (_, Token::Sign(b'('))] = window else { continue };
+    fn calls(&mut self, file: &str, tokens: &[(u32, Token<'_>)], functions: &BTreeSet<&str>) {
+        for (line, path) in calls(tokens) {
             let name = path.rsplit('.').next().unwrap_or(path);
-            let is_known = functions.contains(name) || BUILTINS.contains_key(path) || *path == "print";
-            if !is_known && !KEYWORDS.contains(path) {
-                self.remark(file, Some(*line), true, format!("{NO_FUNCTION} `{path}`"));
+            if !functions.contains(name) && path != "print" && !is_builtin(path) {
+                self.remark(file, Some(line), true, format!("{NO_FUNCTION} `{path}`"));
             }
         }
     }

@@ -22,6 +22,7 @@ pub mod header;
 mod imports;
 pub mod input;
 pub mod lint;
+mod outline;
 mod patterns;
 mod recursion;
 pub mod set;

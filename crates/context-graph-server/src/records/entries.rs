@@ -45,7 +45,7 @@ fn line(row: &Row, rules: Vec<String>) -> EntryLine {
         at_ms: row.int(column::AT_MS),
         is_call,
         name: row.text(column::NAME).into(),
-        agent: row.some_text(4).map(|id| {
+        agent: row.some_text(column::AGENT_ID).map(|id| {
             Said::from(row.some_text(column::AGENT_TYPE).filter(|kind| !kind.is_empty()).unwrap_or(id))
         }),
         verdict: row.some_text(column::VERDICT).map(str::to_owned),

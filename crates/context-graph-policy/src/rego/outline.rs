@@ -1,0 +1,172 @@
+//! The parts of a policy that the engine cannot be asked for: its imports, its functions with what they call, its sets.
+//! They are recognised by tokens. Whether a rule exists is not decided here: the engine knows
+//! (`Engine::has_declared_rule_rooted_at`).
+
+use super::set::Source;
+use super::tokens::{Token, tokens};
+
+/// Words that are no name of a rule. They may be followed by a parenthesis without being a call.
+pub(super) const KEYWORDS: [&str; 9] =
+    ["as", "else", "every", "if", "in", "not", "some", "with", "contains"];
+
+/// A file that the engine has parsed.
+pub(super) struct Module<'a> {
+    pub(super) source: &'a Source,
+    pub(super) tokens: Vec<(u32, Token<'a>)>,
+}
+
+/// A rule of a file.
+pub(super) struct Rule<'t, 'a> {
+    pub(super) name: &'a str,
+    pub(super) line: u32,
+    pub(super) kind: RuleKind,
+    /// From its name to the next rule.
+    tokens: &'t [(u32, Token<'a>)],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RuleKind {
+    /// `f(x) …`
+    Function,
+    /// `s contains x …`
+    Set,
+    /// `default r := …`, which may be one of a function.
+    Default,
+    Other,
+}
+
+impl<'a> Module<'a> {
+    pub(super) fn new(source: &'a Source) -> Self {
+        Self { source, tokens: tokens(&source.text) }
+    }
+
+    /// What is imported from below `data`: each alias and its meaning. An import whose path is not a plain name is left
+    /// out.
+    pub(super) fn imports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let after = |at: usize| self.tokens.get(at).map(|(_, token)| *token);
+        (0..self.tokens.len()).filter_map(move |at| {
+            let (Some(Token::Name("import")), Some(Token::Name(path))) = (after(at), after(at + 1)) else {
+                return None;
+            };
+            let name = path.strip_prefix("data.")?;
+            match (after(at + 2), after(at + 3)) {
+                (Some(Token::Sign(b'[')), _) => None,
+                (Some(Token::Name("as")), Some(Token::Name(alias))) => Some((alias, name)),
+                _ => Some((name.rsplit('.').next().unwrap_or(name), name)),
+            }
+        })
+    }
+
+    /// The rules, in order.
+    pub(super) fn rules(&self) -> Vec<Rule<'_, 'a>> {
+        let starts = rule_starts(&self.tokens);
+        let ends = starts.iter().copied().skip(1).chain([self.tokens.len()]);
+        let rules = starts.iter().zip(ends).filter_map(|(&start, end)| {
+            let is_default = matches!(self.tokens[start].1, Token::Name("default"));
+            let tokens = &self.tokens[start + usize::from(is_default)..end];
+            let (line, Token::Name(name)) = *tokens.first()? else { return None };
+            let kind = match tokens.get(1) {
+                _ if is_default => RuleKind::Default,
+                Some((_, Token::Sign(b'('))) => RuleKind::Function,
+                Some((_, Token::Name("contains"))) => RuleKind::Set,
+                _ => RuleKind::Other,
+            };
+            Some(Rule { name, line, kind, tokens })
+        });
+        rules.collect()
+    }
+
+    /// The line of the first rule of this name.
+    pub(super) fn line_of(&self, name: &str) -> Option<u32> {
+        let is_named = |rule: &Rule<'_, '_>| rule.name.split('.').next() == Some(name);
+        self.rules().iter().find(|rule| is_named(rule)).map(|rule| rule.line)
+    }
+}
+
+impl<'a> Rule<'_, 'a> {
+    /// The functions that a function calls, by name. Its own head is not a call.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &'a str> {
+        calls(&self.tokens[1..]).map(|(_, name)| name)
+    }
+}
+
+/// Names before an opening parenthesis, with their lines.
+pub(super) fn calls<'a>(tokens: &[(u32, Token<'a>)]) -> impl Iterator<Item = (u32, &'a str)> {
+    tokens.windows(2).filter_map(|pair| match pair {
+        [(line, Token::Name(name)), (_, Token::Sign(b'('))] if !KEYWORDS.contains(name) => {
+            Some((*line, *name))
+        }
+        _ => None,
+    })
+}
+
+/// Where rules begin: at a name outside all brackets that is the first of its line and does not continue the line
+/// before.
+fn rule_starts(tokens: &[(u32, Token<'_>)]) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut depth = 0_usize;
+    for (at, (line, token)) in tokens.iter().enumerate() {
+        match token {
+            Token::Sign(b'(' | b'[' | b'{') => depth += 1,
+            Token::Sign(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+            Token::Name(name) if depth == 0 && !KEYWORDS.contains(name) => {
+                let is_first = match at.checked_sub(1).map(|before| tokens[before]) {
+                    None | Some((_, Token::Sign(b';'))) => true,
+                    Some((before, token)) => before < *line && !continues(token),
+                };
+                if is_first && !matches!(*name, "package" | "import") {
+                    found.push(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a line that ends in this token goes on in the next one.
+fn continues(token: Token<'_>) -> bool {
+    match token {
+        Token::Name(name) => KEYWORDS.contains(&name) || matches!(name, "default" | "package" | "import"),
+        Token::Text(_) => false,
+        Token::Sign(sign) => b"=<>!+-*/%|&,:.".contains(&sign),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(text: &str) -> Source {
+        Source { path: "p.rego".into(), text: text.into(), package: "p".to_owned() }
+    }
+
+    #[test]
+    fn rules_begin_at_names_outside_of_brackets() {
+        let source = source(
+            "package p\nimport data.q\n\ndefault allow := false\nf(x) := y if {\n  y := g(x)\n}\nelse := h(x)\n\
+             deny contains x if\n  some_rule(x)\ng(x) :=\n  upper(x)\nnames[x] := 1 if x in [f(1),\nf(2)]\n",
+        );
+        let module = Module::new(&source);
+        let found: Vec<_> = module.rules().iter().map(|rule| (rule.name, rule.line, rule.kind)).collect();
+        assert_eq!(
+            found,
+            [
+                ("allow", 4, RuleKind::Default),
+                ("f", 5, RuleKind::Function),
+                ("deny", 9, RuleKind::Set),
+                ("g", 11, RuleKind::Function),
+                ("names", 13, RuleKind::Other),
+            ]
+        );
+        assert_eq!(module.rules()[1].calls().collect::<Vec<_>>(), ["g", "h"]);
+        assert_eq!(module.rules()[3].calls().collect::<Vec<_>>(), ["upper"]);
+        assert_eq!((module.line_of("deny"), module.line_of("upper")), (Some(9), None));
+    }
+
+    #[test]
+    fn imports_have_an_alias_and_a_meaning() {
+        let source = source("package p\nimport rego.v1\nimport data.a.b\nimport data.c as d\nimport data.e[\"f\"]\n");
+        assert_eq!(Module::new(&source).imports().collect::<Vec<_>>(), [("b", "a.b"), ("d", "c")]);
+    }
+}
