@@ -68,6 +68,6 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(matches!(error.kind, RegoErrorKind::Evaluate(_) | RegoErrorKind::Shape { .. }), "{error}");
     }
     assert_eq!(once.decision, again.decision);
-    let settled = context_graph_policy::legality::settle(&event, once.decision);
+    let settled = context_graph_policy::legality::settle(None, &event, once.decision);
     let _ = event.known_name().map(|name| context_graph_policy::reply(name, &settled));
 });

@@ -22,6 +22,6 @@ fuzz_target!(|bytes: &[u8]| {
     let fs = ListedFileSystem::default();
     let context = Context { home: "/home/u", project: "/home/u/p", cwd: "/home/u/p", fs: &fs };
     let decision = Guards::new(PolicyConfig::default()).decide(&event, &context);
-    let settled = context_graph_policy::legality::settle(&event, decision);
+    let settled = context_graph_policy::legality::settle(None, &event, decision);
     let _ = event.known_name().map(|name| context_graph_policy::reply(name, &settled));
 });

@@ -40,15 +40,10 @@ fn nearest_of(verbs: &[Verb], verb: Verb) -> Option<Verb> {
     stricter.or_else(|| verbs.iter().copied().filter(refusing).filter(|_| verb < Verb::Modify).min())
 }
 
-/// The final decision after all rules: what the event can carry. An agent that was held before is released.
+/// The final decision: what the event can carry, and the agent, if it is not Claude Code. An agent that was held before is
+/// released. Settling twice changes nothing.
 #[must_use]
-pub fn settle(event: &Event, decision: Decision) -> Decision {
-    settle_for(None, event, decision)
-}
-
-/// The same for another agent than Claude Code.
-#[must_use]
-pub fn settle_for(caller: Option<&Caller>, event: &Event, decision: Decision) -> Decision {
+pub fn settle(caller: Option<&Caller>, event: &Event, decision: Decision) -> Decision {
     let fitted = match event.known_name() {
         Some(name) => fit(name, decision),
         None => decision,

@@ -182,7 +182,7 @@ mod tests {
     use crate::testing::event;
 
     fn said(event: &Event, decision: &Decision) -> Value {
-        let settled = legality::settle(event, decision.clone());
+        let settled = legality::settle(None, event, decision.clone());
         match reply(event.known_name().unwrap(), &settled) {
             ReplyBody::Fields(fields) => fields.into(),
             ReplyBody::PlainText(text) => text.into(),

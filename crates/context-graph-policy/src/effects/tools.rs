@@ -41,7 +41,7 @@ pub(crate) fn of_tool_call<'a>(
         "Bash" | "bash" | "Monitor" => {
             begin_in(&mut shell, input);
             let flow = shell.script(text("command")?);
-            shell.settle(&flow);
+            shell.end_pipeline(&flow);
             shell.out.made = std::mem::take(&mut shell.written).into_iter().collect();
         }
         "PowerShell" | "powershell" => {

@@ -6,8 +6,7 @@ use super::set::Source;
 use super::tokens::{Token, tokens};
 
 /// Words that are no name of a rule. They may be followed by a parenthesis without being a call.
-pub(super) const KEYWORDS: [&str; 9] =
-    ["as", "else", "every", "if", "in", "not", "some", "with", "contains"];
+pub(super) const KEYWORDS: [&str; 9] = ["as", "else", "every", "if", "in", "not", "some", "with", "contains"];
 
 /// A file that the engine has parsed.
 pub(super) struct Module<'a> {
@@ -166,7 +165,8 @@ mod tests {
 
     #[test]
     fn imports_have_an_alias_and_a_meaning() {
-        let source = source("package p\nimport rego.v1\nimport data.a.b\nimport data.c as d\nimport data.e[\"f\"]\n");
+        let source =
+            source("package p\nimport rego.v1\nimport data.a.b\nimport data.c as d\nimport data.e[\"f\"]\n");
         assert_eq!(Module::new(&source).imports().collect::<Vec<_>>(), [("b", "a.b"), ("d", "c")]);
     }
 }

@@ -105,11 +105,13 @@ impl Rules {
             troubles.dedup();
             timings.extend(outcome.timings);
         }
-        RulesDecision {
-            decision: legality::settle_for(self.caller.as_ref(), event, decision),
-            timings,
-            troubles,
-        }
+        RulesDecision { decision: self.settle(event, decision), timings, troubles }
+    }
+
+    /// The decision as the event and the agent can carry it.
+    #[must_use]
+    pub fn settle(&self, event: &Event, decision: Decision) -> Decision {
+        legality::settle(self.caller.as_ref(), event, decision)
     }
 
     /// The error text that the model may read. Errors quote the file, so the text of an untrusted file is left

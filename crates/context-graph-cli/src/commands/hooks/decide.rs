@@ -1,57 +1,50 @@
-//! Decides about an event, and turns the decision into an answer.
+//! Decides about an event.
 //!
 //! The decision comes before anything is stored. It is recorded with the event, and a failing store cannot
 //! revert it.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use context_graph_core::session::{NewRuling, Ruling};
-use context_graph_events::safe_text::name;
-use context_graph_events::{Event, EventName, ReplyBody, Verb};
-use context_graph_policy::guards;
-use context_graph_policy::reply::KEPT_FROM_STOPPING;
+use context_graph_core::session::NewRuling;
+use context_graph_events::{Event, EventName};
 use context_graph_policy::rules::{Rules, RulesDecision};
 use context_graph_policy::{Decision, Verdict};
 use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{Patience, StorageError};
 
-use super::answer::{self, Answer};
+use super::answer;
+use super::answer_decision::ruling_of;
+use super::budget;
 use super::context::{HookContext, time_for};
-use super::error::{self, ErrorCode, HookError};
+use super::error::{self, HookError};
 use super::input::Incoming;
-use super::remember::RecordedEvent;
 use super::stop_gate::{self, Changes, Passage};
 use crate::crash;
 use crate::rules;
-
-/// The notice for a call that could only be judged by its name.
-const UNSEEN: &str = "the call was described by flags, so its input could not be judged: send the event on stdin to have that done";
 
 /// The decision about an event.
 #[derive(Debug)]
 pub(super) struct HookDecision {
     /// The event's name, if this version knows it.
-    event: Option<EventName>,
-    decision: Decision,
+    pub(super) event: Option<EventName>,
+    pub(super) decision: Decision,
     /// Files and policies that could not be used.
-    troubles: Vec<String>,
+    pub(super) troubles: Vec<String>,
     /// Whether it is a call with unknown input.
-    input_unseen: bool,
+    pub(super) input_unseen: bool,
     /// Policies that were not evaluated because of that.
-    unasked: Vec<String>,
+    pub(super) unasked: Vec<String>,
     /// Whether the event starts actions.
     pub(super) has_action: bool,
     /// Whether the team's policy says something about a rule behind it: then no exception of the user's counts.
-    fixed_by_team: bool,
+    pub(super) fixed_by_team: bool,
     /// Gates that the agent passed before stopping.
-    passed: Vec<String>,
+    pub(super) passed: Vec<String>,
     /// How long the gates took.
     pub(super) waited: Duration,
     /// What was wrong with stored data that had to be read.
-    error: Option<HookError>,
+    pub(super) error: Option<HookError>,
 }
 
 impl HookDecision {
@@ -79,8 +72,8 @@ impl HookDecision {
         };
         // A policy that does not end must not revert a refusal or a question of the guards.
         if rules.has_policies() && before_policies.decision.verdict().refuses_or_asks() {
-            let refused =
-                Self::new(event, before_policies.decision.clone(), before_policies.troubles.clone());
+            let decision = rules.settle(event, before_policies.decision.clone());
+            let refused = Self::new(event, decision, before_policies.troubles.clone());
             refused.make_final(context, time_for(&rules, event) * 9 / 10);
         }
         let known = || context.sessions().ok()?.peek(event.session_id()).ok().flatten();
@@ -96,7 +89,13 @@ impl HookDecision {
             ..Self::new(event, decision, troubles)
         };
         if is_stop && rules.has_gates() {
-            decided.pass_gates(context, &rules, event.session_id(), context.time_of(incoming));
+            decided.pass_gates(context, &rules, event, context.time_of(incoming));
+        }
+        if decided.refuses_or_asks() {
+            // Gates and signals may have used more than the event's own budget.
+            let budget = Duration::from_millis(budget::of_event(event));
+            let end = (budget * 9 / 10).max(context.started.elapsed() + budget / 2);
+            decided.make_final(context, end);
         }
         decided
     }
@@ -118,7 +117,7 @@ impl HookDecision {
 
     /// From now on, neither a timeout (`end` after the start of the process) nor a crash can revert the
     /// decision.
-    pub(super) fn make_final(&self, context: &HookContext<'_>, end: Duration) {
+    fn make_final(&self, context: &HookContext<'_>, end: Duration) {
         let answer = self.answer_failing(&HookError::OutOfResources);
         context.watch_until(end, |error| answer.clone().but_failed(error));
         context.arm_crash(&answer, error::OUT_OF_RESOURCES);
@@ -127,13 +126,15 @@ impl HookDecision {
 
     /// Runs the commands that must pass before the agent may stop. They may take longer than a hook usually
     /// may.
-    fn pass_gates(&mut self, context: &HookContext<'_>, rules: &Rules, session_id: &str, now_ms: i64) {
+    fn pass_gates(&mut self, context: &HookContext<'_>, rules: &Rules, event: &Event, now_ms: i64) {
         let gates = &rules.config().stop_gates;
         let end = context.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3);
         context.watch_until(end, |error| self.answer_failing(error));
         let root = context.files.root();
-        let changes =
-            context.sessions().ok().map(|sessions| changes(root, rules, sessions, session_id, now_ms));
+        let changes = context
+            .sessions()
+            .ok()
+            .map(|sessions| changes(root, rules, sessions, event.session_id(), now_ms));
         let due = match changes {
             Some(Ok(changes)) => changes.due(gates),
             // If we do not know what changed, every gate is due.
@@ -144,7 +145,7 @@ impl HookDecision {
         };
         let started = Instant::now();
         let Passage { decision, passed } = stop_gate::pass(&due, root);
-        self.decision = std::mem::take(&mut self.decision).join(decision);
+        self.decision = rules.settle(event, std::mem::take(&mut self.decision).join(decision));
         self.passed = passed;
         self.waited = started.elapsed();
     }
@@ -167,145 +168,6 @@ impl HookDecision {
         };
         Some(NewRuling { ruling: ruling_of(&self.decision)?, updated_input })
     }
-
-    /// The answer after the event was recorded, or could not be.
-    pub(super) fn answer_about(&self, recorded: Result<RecordedEvent, HookError>) -> Answer {
-        let recorded = match recorded {
-            Ok(recorded) => recorded,
-            Err(error) if self.event == Some(EventName::PreToolUse) => {
-                return self.answer(None).but_unrecorded(&error);
-            }
-            Err(error) => return self.answer_failing(self.error.as_ref().unwrap_or(&error)),
-        };
-        let answer = self.answer(recorded.words.as_deref()).with_recorded(recorded);
-        match &self.error {
-            Some(error) => answer.but_failed(error),
-            None => answer,
-        }
-    }
-
-    /// The answer for the decision, with our own words for the model.
-    pub(super) fn answer(&self, words: Option<&str>) -> Answer {
-        let Some(event) = self.event else { return Answer::nothing_to_say() };
-        let decision = match words {
-            Some(text) => {
-                let context = Decision::context("context-graph/continuity", text);
-                Cow::Owned(self.decision.clone().join(context))
-            }
-            None => Cow::Borrowed(&self.decision),
-        };
-        let mut answer = Answer::with_reply(context_graph_policy::reply(event, &decision));
-        answer.output.ruling = ruling_of(&decision);
-        if let ReplyBody::Fields(fields) = &mut answer.reply
-            && let Some(message) = self.message(answer.output.ruling.as_ref())
-        {
-            fields.insert("systemMessage".to_owned(), message.into());
-        }
-        answer.output.notices.clone_from(&self.troubles);
-        answer.output.notices.extend(self.decision.uncarried().map(str::to_owned));
-        // The event was still decided, so the hook did not fail.
-        answer.output.error_code = (!self.troubles.is_empty()).then_some(ErrorCode::Policy);
-        if !self.unasked.is_empty() {
-            let files = self.unasked.iter().map(|file| name(file)).collect::<Vec<_>>().join(", ");
-            answer.output.notices.push(format!("policies that look at the input were not asked: {files}"));
-        }
-        if self.input_unseen {
-            answer.output.notices.push(UNSEEN.to_owned());
-        }
-        answer
-    }
-
-    /// The answer of a hook that failed after its decision: the decision stands.
-    fn answer_failing(&self, error: &HookError) -> Answer {
-        match self.answer(None) {
-            // Plain text has no place for a failure, and here there is no text either.
-            Answer { reply: ReplyBody::PlainText(_), .. } => Answer::failure(error),
-            answer => answer.but_failed(error),
-        }
-    }
-
-    /// How the user can allow a call that built-in rules refuse. The model is not told, because it may not
-    /// run that command.
-    fn way_out(&self) -> Option<String> {
-        let refuses = matches!(self.decision.verdict(), Verdict::Halt | Verdict::Deny | Verdict::Block);
-        let is_behind = |verb: Verb| matches!(verb, Verb::Halt | Verb::Deny | Verb::Block | Verb::Ask);
-        let findings = self.decision.findings().filter(|finding| is_behind(finding.verb));
-        let rules: BTreeSet<&str> = findings.map(|finding| finding.rule.as_str()).collect();
-        let are_built_in = !rules.is_empty() && rules.iter().all(|rule| guards::exists(rule));
-        (self.event == Some(EventName::PreToolUse) && refuses && are_built_in).then(|| {
-            if self.fixed_by_team {
-                return "your team's policy refuses it; whoever runs the team's server can change that"
-                    .to_owned();
-            }
-            if rules.iter().any(|rule| guards::is_about_own_verbs(rule)) {
-                return rules::TYPE_IT_YOURSELF.to_owned();
-            }
-            let rules: Vec<&str> = rules.into_iter().collect();
-            format!("to allow it, type in a terminal: context-graph policy allow {}", rules.join(" "))
-        })
-    }
-
-    /// The message for the user. The reason names its rules and often what could not be used.
-    fn message(&self, ruling: Option<&Ruling>) -> Option<String> {
-        let mut lines = Vec::new();
-        // For these events the client itself shows the reason.
-        let is_shown = matches!(
-            self.event,
-            Some(
-                EventName::PreToolUse
-                    | EventName::PostToolUse
-                    | EventName::UserPromptSubmit
-                    | EventName::Stop
-            )
-        );
-        let is_told = |ruling: &&Ruling| {
-            self.refuses_or_asks() && !is_shown
-                || was_kept_from_stopping(&self.decision)
-                || ruling.verdict == Ruling::DROPPED
-        };
-        if let Some(ruling) = ruling.filter(is_told) {
-            let rules =
-                || format!("[{}]", ruling.rules.iter().map(|rule| name(rule)).collect::<Vec<_>>().join(", "));
-            let reason = if ruling.reason.is_empty() { rules() } else { ruling.reason.clone() };
-            lines.push(format!("context-graph: {}: {reason}", ruling.verdict));
-        } else if let Some(way) = self.way_out() {
-            lines.push(way);
-        } else if !self.passed.is_empty() && !self.refuses_or_asks() {
-            lines.push(format!("context-graph: passed before stopping: {}", self.passed.join(", ")));
-        }
-        let shown = ruling.filter(|_| self.refuses_or_asks() && is_shown).map_or("", |ruling| &ruling.reason);
-        for trouble in &self.troubles {
-            if !shown.contains(trouble) && !lines.iter().any(|line| line.contains(trouble)) {
-                lines.push(format!("context-graph: a policy could not be used: \"{trouble}\""));
-            }
-        }
-        (!lines.is_empty()).then(|| lines.join("\n"))
-    }
-}
-
-/// A decision as it is recorded; `None` if nothing was decided.
-fn ruling_of(decision: &Decision) -> Option<Ruling> {
-    let uncarried: Vec<&str> = decision.uncarried().collect();
-    let verdict = match decision.verdict().verb() {
-        Some(verb) => verb.as_str(),
-        None if uncarried.is_empty() => return None,
-        None => Ruling::DROPPED,
-    };
-    let rules = decision.findings().map(|finding| finding.rule.clone()).collect();
-    let mut reason = decision.reason();
-    if was_kept_from_stopping(decision) {
-        reason = format!("{KEPT_FROM_STOPPING}: {reason}");
-    }
-    if !uncarried.is_empty() {
-        let uncarried = uncarried.join("; ");
-        reason = if reason.is_empty() { uncarried } else { format!("{reason} ({uncarried})") };
-    }
-    Some(Ruling { verdict: verdict.to_owned(), rules, reason })
-}
-
-/// Whether the agent may stop against the rules because they kept it from stopping once already.
-fn was_kept_from_stopping(decision: &Decision) -> bool {
-    *decision.verdict() == Verdict::Allow && decision.notes().any(|note| note == KEPT_FROM_STOPPING)
 }
 
 /// What the session has changed so far.

@@ -5,6 +5,7 @@
 //! was about to do on 2, so no other error uses it; agents that go by exit codes get 2 for a denial, too.
 
 pub mod answer;
+mod answer_decision;
 pub mod args;
 mod budget;
 mod context;

@@ -11,7 +11,6 @@ use context_graph_storage::safe_open::read_regular;
 use context_graph_storage::sessions::{Arrival, Durability, NotBefore, Sessions, Stepped};
 use context_graph_storage::{Patience, StorageError};
 
-use super::budget;
 use super::context::HookContext;
 use super::decide::HookDecision;
 use super::error::HookError;
@@ -58,12 +57,6 @@ pub(super) fn event(
     // Gates may have taken minutes, and the turn ends after them.
     let after_gates = || context.now_ms() + i64::try_from(decided.waited.as_millis()).unwrap_or(0);
     let at_ms = incoming.timestamp_ms.unwrap_or_else(after_gates);
-    let budget = Duration::from_millis(budget::of_event(event));
-    if decided.refuses_or_asks() {
-        // Gates and signals may have used more than the event's own budget.
-        let end = (budget * 9 / 10).max(context.started.elapsed() + budget / 2);
-        decided.make_final(context, end);
-    }
     #[cfg(debug_assertions)]
     if matches!(event, Event::PreToolUse(_)) {
         context.environment.misbehave_if_asked("_LATE");

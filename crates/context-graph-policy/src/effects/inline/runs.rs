@@ -110,7 +110,7 @@ pub(super) fn quiet_script(shell: &mut Shell<'_>, text: &str) {
     if shell.charge(1) {
         shell.quietly(|shell| {
             let flow = shell.script(text);
-            shell.settle(&flow);
+            shell.end_pipeline(&flow);
             flow
         });
     }

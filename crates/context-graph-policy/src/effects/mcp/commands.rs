@@ -109,7 +109,7 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
                     let stdin = input.get("stdin").and_then(Value::as_str);
                     let stdin = stdin.map_or_else(Flow::default, |text| Flow::text(Text::lit(text)));
                     let flow = shell.script_fed(&line, &stdin);
-                    shell.settle(&flow);
+                    shell.end_pipeline(&flow);
                 } else {
                     shell.quietly(|shell| shell.script(&line));
                 }
@@ -126,7 +126,7 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
                 } else {
                     let flow =
                         shell.run(argv.into_iter().map(Text::lit).collect(), Vec::new(), &Flow::default());
-                    shell.settle(&flow);
+                    shell.end_pipeline(&flow);
                 }
             }
             None => {}

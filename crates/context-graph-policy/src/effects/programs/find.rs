@@ -83,7 +83,7 @@ impl Shell<'_> {
             argv.push(target.clone());
         }
         let flow = self.run(argv, Vec::new(), stdin);
-        self.settle(&flow);
+        self.end_pipeline(&flow);
     }
 }
 

@@ -101,7 +101,7 @@ impl Shell<'_> {
                 // Some programs mark a shell command with `!`.
                 let script = value.strip_prefix("!");
                 let flow = self.script_text(script.as_ref().unwrap_or(value), stdin, by);
-                self.settle(&flow);
+                self.end_pipeline(&flow);
             }
             // In emacs adjacent strings are two strings, in most other languages one.
             Role::Code if by.starts_with("emacs") => {

@@ -170,7 +170,7 @@ impl Shell<'_> {
     }
 
     /// Whatever reaches the end of a pipeline is shown.
-    pub(crate) fn settle(&mut self, flow: &Flow) {
+    pub(crate) fn end_pipeline(&mut self, flow: &Flow) {
         if flow.environment {
             self.disclose(Disclosure::Environment);
         }
