@@ -3,9 +3,9 @@
 
     bench/rego_cost.py [--runs N] [--bin PATH] [--other PATH] [--json FILE]
 
-Three projects, with no policy, one and ten that the call is routed to (those of the tests, with their helpers). `--other`
-names a second binary to measure beside the first. Wall time is what a user waits; processor time is what stays true on
-a busy machine. Needs a release build: cargo build --release
+Three projects: the call is routed to no policy, to one and to ten (those of the tests, with their helpers). `--other`
+names a second binary to measure as well. Wall time is what a user waits; processor time is also reliable on a busy
+machine. Needs a release build: cargo build --release
 """
 import argparse
 import json
@@ -42,12 +42,12 @@ def project(parent, names):
 
 
 def environment(folder):
-    """The user's home is beside the projects, so that what is trusted is remembered outside of them."""
+    """The home directory is outside of the projects, because trust is stored there."""
     return {"PATH": "/usr/bin:/bin", "HOME": os.path.join(os.path.dirname(folder), "home"), "CLAUDE_PROJECT_DIR": folder}
 
 
 def cost_of(argv, folder, null):
-    """Nanoseconds from starting a process to having waited for its end, and those it spent on a processor."""
+    """Wall time from starting a process until its exit was waited for, and its processor time, in microseconds."""
     source = os.open(os.path.join(folder, "call.json"), os.O_RDONLY)
     env = environment(folder)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -73,7 +73,7 @@ def main():
     folders = [project(parent, names) for names in ([], TEN[:1], TEN)]
     cases = {"/bin/true": (["/bin/true"], folders[0])}
     for label, binary in (("", options.bin or find_binary()), ("other: ", options.other)):
-        # What a linker has just written lies in the page cache in small pieces; an installed file does not.
+        # A copy, as an installed file is: the page cache holds the linker's own output in small pieces.
         binary = binary and shutil.copy(binary, os.path.join(parent, f"{len(cases)}-context-graph"))
         for folder, count in zip(folders, (0, 1, 10)) if binary else ():
             cases[f"{label}{count} policies"] = ([binary, "hooks", "pre-tool", "--stdin"], folder)

@@ -1,4 +1,4 @@
-"""Counting a process's instructions with callgrind, which comes to the same on a busy machine and on an idle one."""
+"""Counts a process's instructions with callgrind: the count does not depend on load."""
 import os
 import re
 import shutil
@@ -13,8 +13,8 @@ def available():
 
 
 def count(case, here):
-    """How many instructions a process takes, and the addresses of all that it ran. Its own time limit is kept away from it:
-    under valgrind a hook is some fifty times slower."""
+    """How many instructions a process takes, and the addresses that it executed. SIGALRM is blocked, so that the hook's own
+    time limit does not end it: under valgrind it is about fifty times slower."""
     with open(case.stdin, "rb") as stdin, tempfile.NamedTemporaryFile("r") as profile:
         done = subprocess.run(
             ["valgrind", "--tool=callgrind", "--dump-instr=yes", "--compress-pos=no",
@@ -29,12 +29,12 @@ def count(case, here):
 
 
 def addresses(profile):
-    """The addresses of the instructions in a profile. A line that begins with one is about it."""
+    """The addresses of the instructions in a profile. Such a line begins with the address."""
     return {int(line.split(" ", 1)[0], 16) for line in profile if line.startswith("0x")}
 
 
 def section(binary, name):
-    """Where a section of a program lies in memory; none if it has no such section."""
+    """The addresses of a section of a program; None if it has no such section."""
     said = subprocess.run(["readelf", "-SW", binary], capture_output=True, text=True, check=False).stdout
     found = re.search(rf"\s{re.escape(name)}\s+PROGBITS\s+(\w+)\s+\w+\s+(\w+)", said)
     return found and range(int(found[1], 16), int(found[1], 16) + int(found[2], 16))

@@ -29,7 +29,7 @@ class Case:
     name: str
     argv: tuple
     stdin: str = os.devnull
-    # What is run after each measured process, unmeasured, so that all of them find the same.
+    # Processes to run after each measured one, without measuring them, so that each run begins in the same state.
     after: tuple = field(default=())
 
 
@@ -39,7 +39,7 @@ def payload(event):
 
 
 def find_binary():
-    """The release build of this tree. One with musl is only taken where there is no other: name it to measure it."""
+    """The release build of this tree. A build with musl is only taken if there is no other; use --bin to measure it."""
     target = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
     places = ("*/release/context-graph", "release/context-graph")
     found = [path for place in places for path in sorted(glob.glob(os.path.join(target, place)))]
@@ -53,7 +53,7 @@ def named(binary):
     start = Case("session-start", (binary, "hooks", "session-start", "--stdin"), payload("SessionStart"))
     cases = []
     for hook, event in HOOKS.items():
-        # A session that has ended is begun again: the next hook is one of an open session, as the client's are.
+        # Start the session again after its end: the client's next hook also belongs to an open session.
         after = (start,) if event == "SessionEnd" else ()
         cases.append(Case(hook, (binary, "hooks", hook, "--stdin"), payload(event), after))
     cases.append(Case("stop", (binary, "hooks", "event", "--stdin"), payload("Stop")))
@@ -74,7 +74,7 @@ def events(binary):
 
 
 def of_agents(binary, folder):
-    """`hooks event` with what other agents were recorded to send about tools, by agent and recorded case."""
+    """`hooks event` with recorded tool payloads of other agents, by agent and recorded case."""
     cases = {}
     for path in sorted(glob.glob(os.path.join(AGENTS, "*.json"))):
         with open(path, encoding="utf-8") as file:
@@ -89,14 +89,14 @@ def of_agents(binary, folder):
 
 
 def calls_of_agents(binary, folder):
-    """A tool call of each agent, Claude Code's first. What they are compared with is the first."""
+    """A tool call of each agent. Claude Code's is first; the others are compared with it."""
     claude = Case("claude-code PreToolUse", (binary, "hooks", "event"), payload("PreToolUse"))
     others = of_agents(binary, folder).items()
     return [claude, *(case for (_, told), case in others if told.lower() in ("pretooluse", "beforetool"))]
 
 
 def rivals():
-    """What a hook is written in by hand, doing the least useful thing: read the event, find the tool, answer."""
+    """Minimal hand-written hooks: they read the event, find the tool and answer."""
     call = payload("PreToolUse")
     cases = [Case(YARDSTICK, (YARDSTICK,)), Case("sh -c :", ("/bin/sh", "-c", ":"))]
     if shutil.which("bash") and shutil.which("jq"):
@@ -109,7 +109,7 @@ def rivals():
 
 
 def real_program(name):
-    """A program that is not a version manager's script in front of it."""
+    """The program itself, not a version manager's wrapper script."""
     for folder in ("/usr/bin", "/usr/local/bin", "/bin"):
         path = os.path.join(folder, name)
         if os.access(path, os.X_OK):

@@ -1,4 +1,4 @@
-"""The figures as a picture: one bar a process, on a scale on which a tenth of a millisecond and a tenth of a second fit."""
+"""The figures as a bar chart, one bar per process. The scale is logarithmic: from a tenth of a millisecond to a tenth of a second."""
 import math
 from xml.sax.saxutils import escape
 

@@ -1,4 +1,4 @@
-"""A project of its own for a measurement, and surroundings that are the same everywhere."""
+"""A separate project for a measurement, with an environment that is the same everywhere."""
 import contextlib
 import os
 import shutil
@@ -26,7 +26,7 @@ class Place:
 
 @contextlib.contextmanager
 def place():
-    """A place that is gone afterwards. The name has always the same length: paths are work too."""
+    """Temporary folder; fixed name length, because path length costs time."""
     folder = tempfile.mkdtemp(prefix="hook-cost-")
     try:
         yield Place(folder)

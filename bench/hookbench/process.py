@@ -1,4 +1,4 @@
-"""Starting one process and learning what it took."""
+"""Starts a process and measures it."""
 import ctypes
 import os
 import signal
@@ -8,7 +8,7 @@ PTRACE_CONT, PTRACE_SEIZE, PTRACE_O_TRACEEXIT, PTRACE_EVENT_EXIT = 7, 0x4206, 0x
 
 
 def urgent():
-    """Real-time priority for us and what we start, where that is allowed."""
+    """Sets real-time priority for us and our child processes, where that is allowed."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
         return True
@@ -23,7 +23,7 @@ def start(case, environment, null, source):
 
 
 def time_of(case, environment, null):
-    """Nanoseconds from starting a process to having waited for its end."""
+    """Nanoseconds from starting a process until its exit was waited for."""
     source = os.open(case.stdin, os.O_RDONLY)
     try:
         begin = time.perf_counter_ns()
@@ -40,7 +40,7 @@ def time_of(case, environment, null):
 
 
 def slowest_of(case, count, environment, null):
-    """Nanoseconds that the slowest of `count` processes took that were started at once."""
+    """Nanoseconds of the slowest of `count` processes that were started at once."""
     sources = [os.open(case.stdin, os.O_RDONLY) for _ in range(count)]
     begun, slowest = {}, 0
     for source in sources:
@@ -55,10 +55,10 @@ def slowest_of(case, count, environment, null):
 
 
 def peak_memory(case, environment, null, stdin=None):
-    """The most memory that a process held, in bytes; none where processes may not be observed.
+    """The peak memory of a process, in bytes; None where ptrace is not allowed.
 
-    What `wait` reports will not do: it counts the memory of the process that started it, too. So the process is
-    stopped at its end and asked then."""
+    The figure from `wait` is of no use: it includes the memory of the parent process. So the process is stopped at its
+    exit, and its status is read then."""
     if stdin is None:
         with open(case.stdin, "rb") as file:
             stdin = file.read()
@@ -84,7 +84,7 @@ def peak_memory(case, environment, null, stdin=None):
 
 
 def held(pid):
-    """The most that a process has held so far, in bytes."""
+    """The peak memory of a running process so far, in bytes."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         line = next(line for line in file if line.startswith("VmHWM:"))
     return int(line.split()[1]) * 1024

@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
-# The least that a hook in bash does: which tool is it, and go on.
+# A minimal hook in bash: find the tool's name and let the call pass.
 tool=$(jq -r .tool_name)
 [ -n "$tool" ] && echo '{}'

@@ -1,3 +1,3 @@
-// The least that a hook in JavaScript does: which tool is it, and go on.
+// A minimal hook in JavaScript: find the tool's name and let the call pass.
 const event = JSON.parse(require("fs").readFileSync(0, "utf8"));
 if (event.tool_name) console.log("{}");

@@ -1,4 +1,4 @@
-# The least that a hook in Python does: which tool is it, and go on.
+# A minimal hook in Python: find the tool's name and let the call pass.
 import json
 import sys
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An archive of a folder, the same bytes whenever and wherever it is made: order, owners, modes and times are fixed.
 
-    dist/packages/archive.py OUT.tar.gz FOLDER NAME    NAME is what of FOLDER goes in
+    dist/packages/archive.py OUT.tar.gz FOLDER NAME    NAME is the entry of FOLDER to pack
 """
 import gzip
 import os
@@ -22,7 +22,7 @@ def main():
         return entry
 
     with open(out, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
-        # Folders are added with what is in them, in the order of names.
+        # Folders are added with their content, sorted by name.
         with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
             archive.add(os.path.join(folder, name), name, filter=plain)
 

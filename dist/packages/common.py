@@ -1,4 +1,4 @@
-"""What every package says of itself, from Cargo.toml, and the platforms that there are packages for."""
+"""The description of every package, from Cargo.toml, and the platforms that have packages."""
 import os
 import tomllib
 
@@ -7,8 +7,8 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 _LINUX_INTEL = {"npm": ("linux", "x64"), "deb": "amd64", "brew": ("on_linux", "on_intel")}
 _LINUX_ARM = {"npm": ("linux", "arm64"), "deb": "arm64", "brew": ("on_linux", "on_arm")}
 
-# Rust's name of a platform: how npm and Debian call it, and what Homebrew asks for. A Linux binary is static, so either one
-# runs with every C library. The one with musl starts faster and comes first.
+# Rust's name of a platform, and those of npm, Debian and Homebrew. A Linux binary is static, so both of them run with every
+# C library. The one with musl starts faster and comes first.
 PLATFORMS = {
     "x86_64-unknown-linux-musl": _LINUX_INTEL,
     "x86_64-unknown-linux-gnu": _LINUX_INTEL,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Debian package: program, manual pages, completions, licences. No maintainer scripts, so nothing runs at installation.
 
-    dist/packages/deb.py OUT TARGET FOLDER    of a folder with what an archive holds
+    dist/packages/deb.py OUT TARGET FOLDER    FOLDER: an unpacked archive
 
 Times are SOURCE_DATE_EPOCH, owners are root.
 """
@@ -28,7 +28,7 @@ Comment: The texts, and those of the packages that are linked in, are in this fo
 
 
 def control(architecture, size):
-    # Debian sorts a tilde before the end, so that a candidate comes before its release.
+    # For Debian `~` sorts before the end of a version, so a release candidate comes before its release.
     version = VERSION.replace("-", "~")
     return (f"Package: context-graph\nVersion: {version}\nArchitecture: {architecture}\nMaintainer: {MAINTAINER}\n"
             f"Installed-Size: {size}\nSection: devel\nPriority: optional\nHomepage: {REPOSITORY}\n"
@@ -40,7 +40,7 @@ def control(architecture, size):
 
 
 def lay_out(root, archive):
-    """Everything where Debian wants it."""
+    """Puts every file where Debian expects it."""
     share, doc = os.path.join(root, "usr/share"), os.path.join(root, "usr/share/doc/context-graph")
     completions = {
         "bash": "bash-completion/completions/context-graph",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The npm packages: one for each platform, with the native program in it, and the one that people install.
 
-    dist/packages/npm.py OUT                  context-graph, which brings a launcher and the platforms as optional dependencies
-    dist/packages/npm.py OUT TARGET FOLDER    @context-graph/PLATFORM, of a folder with what an archive holds
+    dist/packages/npm.py OUT                  context-graph: a launcher, with the platforms as optional dependencies
+    dist/packages/npm.py OUT TARGET FOLDER    @context-graph/PLATFORM; FOLDER: an unpacked archive
 
 There is no install script: npm itself picks the platform's package by its `os` and `cpu`.
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The Python wheel: the native program in the environment's `bin`, and no Python.
 
-    dist/packages/wheel.py OUT TARGET FOLDER    of a folder with what an archive holds
+    dist/packages/wheel.py OUT TARGET FOLDER    FOLDER: an unpacked archive
 
-A wheel is a zip file with the program under `data/scripts` and three files about it. It is written here and not by
-maturin, which would build the program again: so every package holds the same bytes.
+A wheel is a zip file with the program under `data/scripts` and three files about it. It is written here, because
+maturin would build the program again: every package must hold the same bytes.
 """
 import base64
 import hashlib
@@ -15,7 +15,7 @@ import zipfile
 
 from common import DESCRIPTION, KEYWORDS, LICENCE, REPOSITORY, ROOT, VERSION
 
-# A static binary runs with any C library: both names, for what pip asks on Debian and on Alpine.
+# A static binary runs with any C library, so it has the tags for glibc (Debian) and for musl (Alpine).
 _LINUX_INTEL = "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"
 _LINUX_ARM = "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"
 TAGS = {

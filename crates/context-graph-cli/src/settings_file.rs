@@ -211,7 +211,7 @@ impl SettingsFile {
         let held = noted.filter(|(said, text)| seal.is_some_and(|seal| tag(&seal, &name, text) == *said));
         if held.is_none() {
             terminal::complain(&format!(
-                "{} is not as it was written and is not used: what is ours is known without it, and the rest stays",
+                "{} was changed since we wrote it and is ignored; our entries are recognised without it, and the rest stays",
                 self.memory.join(&name).display()
             ));
         }

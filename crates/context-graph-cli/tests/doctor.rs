@@ -310,7 +310,7 @@ const FAULTS: &[Fault] = &[
     ("a client newer than known", |p| p.client("3.0.0"),
         "warning", "newer than", "update context-graph"),
     ("WorktreeCreate", |p| p.edit(|it| it["hooks"]["WorktreeCreate"] = it["hooks"]["Stop"].clone()),
-        "broken", "takes the place of git", "take the entry out"),
+        "broken", "replaces git", "take the entry out"),
     ("a timeout of nothing", |p| p.edit_guard(|it| it["timeout"] = json!(0)),
         "broken", "not a positive number", "context-graph init"),
     ("a timeout in words", |p| p.edit_guard(|it| it["timeout"] = json!("5")),

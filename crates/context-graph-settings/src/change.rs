@@ -59,7 +59,7 @@ pub enum Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Begun => f.write_str("begin the settings file"),
+            Self::Begun => f.write_str("create the settings file"),
             Self::HookAdded { event } => write!(f, "add the hook for {event}"),
             Self::HookUpdated { event, keys } => {
                 write!(f, "update the hook for {event} ({})", keys.join(", "))

@@ -60,12 +60,8 @@ pub fn default_plan(binary: &str, client_version: Option<ClientVersion>, options
 /// Why an event is not in the default plan; `None` if it is.
 pub const fn left_out(event: EventName) -> Option<&'static str> {
     match event {
-        EventName::WorktreeCreate => {
-            Some("a hook for it takes the place of git and would have to make the worktree itself")
-        }
-        EventName::MessageDisplay => {
-            Some("it fires over and over while text is shown, is waited for, and there is nothing to decide")
-        }
+        EventName::WorktreeCreate => Some("a hook for it replaces git and must create the worktree"),
+        EventName::MessageDisplay => Some("it fires often, blocks, and decides nothing"),
         EventName::FileChanged => {
             Some("it watches nothing without a matcher, and what to watch is for you to say")
         }

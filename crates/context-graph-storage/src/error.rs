@@ -76,7 +76,7 @@ pub enum StorageError {
     },
 
     /// The store's schema is not ours. Meanwhile events wait in journals.
-    #[error("the store was changed behind our back: {what}; `context-graph maintain --rebuild` repairs it")]
+    #[error("another program changed the store: {what}; `context-graph maintain --rebuild` repairs it")]
     Changed {
         /// What is different.
         what: String,

@@ -181,7 +181,7 @@ impl StateFolder {
         if text == ours || text.ends_with(IGNORE_STATE) {
             return Ok(false);
         }
-        // Earlier versions ignored everything.
+        // Unreleased builds ignored everything.
         let was_ignored = text == IGNORE_ALL;
         let text = if text.trim().is_empty() || was_ignored {
             ours.to_owned()

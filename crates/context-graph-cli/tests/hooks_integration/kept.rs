@@ -57,7 +57,7 @@ fn an_export_whose_end_is_missing_is_refused_and_replaces_nothing() {
     let line_ends = exported.match_indices('\n').map(|(at, _)| at + 1);
     for cut in line_ends.filter(|at| *at < exported.len()).chain([exported.len() - 2]) {
         let run = there.send(&["session", "import", "-"], &exported[..cut]);
-        assert!(run.code == 1 && run.stderr.contains("not whole"), "{cut}: {run:?}");
+        assert!(run.code == 1 && run.stderr.contains("truncated"), "{cut}: {run:?}");
     }
     assert!(there.run(&["session", "list"]).stdout.contains("no sessions"));
 

@@ -224,14 +224,14 @@ fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
         found.add_at(
             &SETTINGS,
             named.as_str(),
-            quoted!("`{}` names `{}`, and it cannot be seen what becomes of it.", run.name, named),
+            quoted!("`{}` names `{}`; its use cannot be determined.", run.name, named),
         );
     }
     if switched_off::is_switched_off(case, run) {
         found.add(&SWITCH, quoted!("`{}` would switch the guard off.", run.name));
     }
     if switched_off::starves(case, run) {
-        found.add(&PROCESS, quoted!("`{}` would hold up or starve the guard or what calls it.", run.name));
+        found.add(&PROCESS, quoted!("`{}` would suspend or starve the guard or the client.", run.name));
     }
     if let Some(how) = voice::speaks(case, call) {
         found.add(&VOICE, format!("{}: {how}.", quoted!("`{}` would speak in the user's name", run.name)));

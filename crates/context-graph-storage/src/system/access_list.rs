@@ -230,7 +230,8 @@ mod tests {
         let mixed = [entry(1, 0, EVERYTHING, &YOU), entry(0, 0, READING, &ME), entry(0, 0, 2, &USERS)];
         assert_eq!(with(&mixed), (true, true, true, true));
         assert_eq!(with(&mixed[..2]), (true, false, false, false));
-        // What only new files inherit is no right to this one; a condition follows the SID; the unknown is the worst.
+        // An entry that only new files inherit gives no right to this file. A condition follows the SID and is ignored. An
+        // unknown entry counts as a right of everybody to do everything.
         assert_eq!(with(&[entry(0, 0x8 | 0x3, EVERYTHING, &YOU)]), (true, false, false, false));
         let conditional = entry(9, 0, READING, &[&YOU[..], b"artx"].concat());
         assert_eq!(with(&[conditional]), (true, true, false, false));

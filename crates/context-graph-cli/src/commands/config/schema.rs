@@ -24,7 +24,7 @@ pub(crate) struct SchemaArgs {
     #[arg(value_enum, default_value_t)]
     of: File,
 
-    /// Answer in JSON, which a schema is anyway
+    /// No effect on the output: a schema is always JSON
     #[arg(long)]
     json: bool,
 }

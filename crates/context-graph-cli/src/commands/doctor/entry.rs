@@ -34,10 +34,8 @@ fn mended_by_init(hook: &Ours<'_>, finding: Finding) -> Finding {
 
 fn worktree(hook: &Ours<'_>) -> Option<Finding> {
     (hook.event == EventName::WorktreeCreate.as_str()).then(|| {
-        let what = format!(
-            "{}: a hook for WorktreeCreate takes the place of git, and ours makes no worktree",
-            place(hook)
-        );
+        let what =
+            format!("{}: a hook for WorktreeCreate replaces git, and ours creates no worktree", place(hook));
         let fix = format!("take the entry out of {}; `context-graph init` does", hook.source.path.display());
         mended_by_init(hook, Finding::broken(HOOKS, what, fix))
     })

@@ -55,7 +55,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long)]
     fix: bool,
 
-    /// Also say what is well
+    /// Also list passed checks
     #[arg(long, short)]
     verbose: bool,
 

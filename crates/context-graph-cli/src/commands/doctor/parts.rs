@@ -97,7 +97,7 @@ fn client(patient: &Patient) -> Part {
     if client.version > NEWEST_KNOWN_CLIENT {
         let known = words(NEWEST_KNOWN_CLIENT);
         return part.with_note(format!(
-            "newer than {known}, which this program was built on; what is new is let pass"
+            "newer than {known}, the newest tested version; unknown parts are passed through"
         ));
     }
     part

@@ -53,7 +53,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         new if new > NEWEST_KNOWN_CLIENT => Finding::warning(
             CHECK,
             format!(
-                "client {version} is newer than {}, which this program was built on; what it does not know is kept and let pass",
+                "client {version} is newer than {}, the newest tested version; unknown parts are kept and passed through",
                 words(NEWEST_KNOWN_CLIENT)
             ),
             "update context-graph when there is a newer one",
@@ -67,7 +67,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
 fn missing(patient: &Patient) -> Finding {
     let known = words(NEWEST_KNOWN_CLIENT);
     let what = format!(
-        "Claude Code was not found, neither on the PATH nor where its installer puts it; it is taken to be {known}"
+        "Claude Code was not found, neither on the PATH nor where its installer puts it; assuming {known}"
     );
     if patient.ours().is_empty() {
         return Finding::ok(CHECK, what);

@@ -22,9 +22,9 @@ impl Heading {
     pub(super) fn of(plan: &Plan, client: Option<ClientVersion>) -> Self {
         let newest = words(NEWEST_KNOWN_CLIENT);
         let said = match client {
-            None => format!("not found; taken to be {newest}"),
+            None => format!("not found; assuming {newest}"),
             Some(client) if client > NEWEST_KNOWN_CLIENT => {
-                format!("{}, newer than {newest}, which this program knows", words(client))
+                format!("{}, newer than {newest}, the newest tested version", words(client))
             }
             Some(client) => words(client),
         };
@@ -55,7 +55,9 @@ impl Heading {
         let closes = match (client.agent, client.can_fail_closed()) {
             (_, true) => "a guard that fails or is late blocks the call",
             (Agent::Copilot, false) => "a guard that fails blocks the call; one that is late lets it run",
-            (_, false) => "a guard that is killed or late lets the call run: it cannot be told otherwise",
+            (_, false) => {
+                "a guard that is killed or late lets the call run: this agent has no setting for that"
+            }
         };
         Self { agent: Some((client, format!("{hooks}; {closes}"))), ..Self::default() }
     }

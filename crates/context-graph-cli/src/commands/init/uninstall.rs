@@ -22,7 +22,7 @@ use crate::{Environment, clock, terminal};
 /// Take context-graph out of the settings again
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The file is again as it was before `init`, byte for byte; if it was changed since, only what is ours goes.\n\n\
+    after_help = "Restores the file to its state before `init`, byte for byte. If it changed since, removes only our entries.\n\n\
                   Without --shared or --user it is about `.claude/settings.local.json`, which is yours alone; what is left elsewhere is named.\n\n\
                   Examples:\n  \
                   context-graph uninstall                 take your hooks out, keep what was remembered\n  \

@@ -30,7 +30,7 @@ const BUNDLED: &str = "${CLAUDE_PLUGIN_ROOT}/bin/";
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 pub(crate) struct BuildArgs {
-    /// The folder to write; it may be there if it is empty or holds this plugin
+    /// The folder to write. If it exists, it must be empty or hold this plugin
     dir: PathBuf,
 
     /// Name the program as `context-graph`, to be found on the PATH, instead of by its full path

@@ -68,16 +68,16 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult
         .collect::<Result<Vec<_>, Failure>>()?;
     match head.records {
         Some(told) if told != records.len() => {
-            let there = counted(records.len(), "record is", "records are");
+            let there = records.len();
             return Err(Failure::new(
                 ErrorCode::Parse,
-                format!("the file is not whole: {there} there of {told}; nothing was imported"),
+                format!("the file is truncated: {there} of {told} records; nothing was imported"),
             )
             .with_next_step("copy or export it again"));
         }
         Some(_) => {}
         None => terminal::complain(
-            "this export does not say how many records it has: whether its end is missing cannot be told",
+            "this export does not say how many records it has: truncation cannot be detected",
         ),
     }
 
@@ -114,11 +114,10 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult
 fn parse<T: for<'de> Deserialize<'de>>(number: usize, line: &str) -> Result<T, Failure> {
     serde_json::from_str(line).map_err(|error| {
         let what = if error.is_eof() {
-            format!("the file is not whole: line {} breaks off; nothing was imported", number + 1)
+            format!("the file is truncated: line {} is incomplete; nothing was imported", number + 1)
         } else {
             format!("line {}: {error}", number + 1)
         };
-        Failure::new(ErrorCode::Parse, what)
-            .with_next_step("only what `session export` wrote can be imported, and all of it")
+        Failure::new(ErrorCode::Parse, what).with_next_step("import a complete file of `session export`")
     })
 }

@@ -37,7 +37,7 @@ const PICKS: &[&str] = &[
     "grep",
 ];
 
-/// What `chmod` and `chown` of a library change is judged as by the programs of these names.
+/// Library calls of `chmod` and `chown` are judged like the programs of the same names.
 pub(super) fn permissions(shell: &mut Shell<'_>, text: &str, targets: &[Text]) {
     let mut numbers = text.split(|c: char| !c.is_ascii_alphanumeric()).filter_map(|word| {
         let digits = word.strip_prefix("0o").unwrap_or(word);
