@@ -16,7 +16,7 @@ use context_graph_storage::sessions::Sessions;
 
 use crate::Environment;
 use crate::commands::binary_path;
-use crate::process::{self, End, Reply, in_its_own_group};
+use crate::process::{self, End, ProgramOutput, in_its_own_group};
 
 /// The subcommand under which this binary runs actions.
 pub(crate) const VERB: &str = "run-actions";
@@ -69,7 +69,7 @@ pub(crate) fn run(actions: &[Action], event: &Event, payload: &[u8], root: &Path
     })
 }
 
-fn failure(action: &Action, event: &Event, reply: &Reply) -> Option<ActionFailure> {
+fn failure(action: &Action, event: &Event, reply: &ProgramOutput) -> Option<ActionFailure> {
     let how = match &reply.end {
         End::Exited(Some(0)) => return None,
         End::Exited(Some(code)) => format!("failed with exit code {code}"),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use context_graph_events::agents::Reply;
+use context_graph_events::agents::AgentAnswer;
 
 /// Prepares for a crash: then `answer` is written to stdout, `complaint` to stderr, and the process ends with
 /// status 1. Arming again replaces what was prepared.
@@ -11,8 +11,8 @@ pub(crate) fn arm(answer: impl Into<Cow<'static, [u8]>>, complaint: &str) {
 }
 
 /// The same for agents other than Claude Code.
-pub(crate) fn arm_reply(reply: Reply) {
-    imp::arm(reply.stdout.into_bytes().into(), reply.stderr.into_bytes(), reply.exit);
+pub(crate) fn arm_answer(answer: AgentAnswer) {
+    imp::arm(answer.stdout.into_bytes().into(), answer.stderr.into_bytes(), answer.exit);
 }
 
 /// Gives an answer when a resource limit (file size, stack, processor time) is hit, instead of dying

@@ -59,7 +59,7 @@ impl Ended {
 
 /// The output of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reply {
+pub(crate) struct ProgramOutput {
     /// How it ended.
     pub(crate) end: End,
     pub(crate) stdout: String,
@@ -68,7 +68,7 @@ pub(crate) struct Reply {
     pub(crate) took: Duration,
 }
 
-impl Reply {
+impl ProgramOutput {
     pub(crate) fn succeeded(&self) -> bool {
         self.end == End::Exited(Some(0))
     }
@@ -99,7 +99,7 @@ pub(crate) fn run_signal(signal: &Signal, folder: &Path, event: &[u8]) -> Signal
 }
 
 /// Runs a program with this stdin and returns its output.
-pub(crate) fn ask(command: Command, stdin: &[u8], timeout: Duration) -> Reply {
+pub(crate) fn ask(command: Command, stdin: &[u8], timeout: Duration) -> ProgramOutput {
     question(command, stdin, timeout, REPLY_OUTPUT)
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn version_of(program: &Path, timeout: Duration) -> Option<String> {
     reply.succeeded().then(|| reply.stdout.trim().to_owned())
 }
 
-fn question(command: Command, stdin: &[u8], timeout: Duration, most: usize) -> Reply {
+fn question(command: Command, stdin: &[u8], timeout: Duration, most: usize) -> ProgramOutput {
     let one_for_each = || {
         let ((out, stdout), (err, stderr)) = (io::pipe()?, io::pipe()?);
         Ok((stdout.into(), stderr.into(), vec![out, err]))
@@ -119,7 +119,7 @@ fn question(command: Command, stdin: &[u8], timeout: Duration, most: usize) -> R
     let mut ran = run(command, timeout, stdin, Keep::First(most), one_for_each);
     let stderr = ran.outputs.pop().unwrap_or_default();
     let stdout = ran.outputs.pop().unwrap_or_default();
-    Reply { end: ran.end, stdout, stderr, took: ran.took }
+    ProgramOutput { end: ran.end, stdout, stderr, took: ran.took }
 }
 
 /// A program that was run: how it ended, the output from each of its pipes, and how long it took.

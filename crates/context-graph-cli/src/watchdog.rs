@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use context_graph_events::agents::Reply;
+use context_graph_events::agents::AgentAnswer;
 
 use crate::exit_status::ExitStatus;
 
@@ -38,7 +38,7 @@ pub(crate) enum Late {
     /// A finished answer and its exit status, because they depend on what was decided.
     Ready(Vec<u8>, ExitStatus),
     /// A finished answer for an agent other than Claude Code.
-    Rendered(Reply),
+    Rendered(AgentAnswer),
 }
 
 /// A part of an answer that is put together late.

@@ -6,6 +6,12 @@
 //! because those of the platform may differ in the last digit.
 //!
 //! No I/O, no clock, no environment and no randomness here: time and identifiers are arguments.
+//!
+//! Words: a *view* is one of thirteen comparisons of the newest event with the session's purpose. *Continuity* (IC) says,
+//! from all views, how well the latest work fits the purpose. A *crisis* is continuity below the configured threshold; a
+//! *dream* is how a session leaves one: vectors that lost the purpose are dropped, and that is recorded like an event. The
+//! *snapshot*, or identity, is the measured part of a session. *gwt* is global workspace theory, from which the measures
+//! have their names.
 
 pub mod audit;
 pub mod continuity;

@@ -191,7 +191,7 @@ fn our_own_words_given_back_are_no_prompt_of_a_person() {
 }
 
 /// A refusal that the agent does not misread.
-fn is_refused(agent: Agent, reply: &agents::Reply) -> bool {
+fn is_refused(agent: Agent, reply: &agents::AgentAnswer) -> bool {
     let object: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     let by_code = reply.exit == 2 && !reply.stderr.trim().is_empty();
     match agent {

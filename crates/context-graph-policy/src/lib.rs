@@ -14,6 +14,11 @@
 //! its limits, and lists the policy folder; the caller passes the function that opens a file. Effects
 //! and guards see the file system through [`FileSystem`]: names and links, and the content only of files that say what
 //! a call would do (see there).
+//!
+//! Words: a *gate* is a command that must pass before the agent may stop. A *signal* is a command whose output policies ask
+//! for. An *action* is a command that is started after an event was answered. The *standing* of a project says whether the
+//! user has trusted its files. A *layer* is one of the policies that are merged: the team's, the user's, the project's. A
+//! *bundle* is a team's policy as it is signed and fetched.
 
 pub mod config;
 pub mod decision;

@@ -16,7 +16,7 @@ const MOST_OF_EACH: usize = 1 << 20;
 pub(crate) const MORE: &str = "more than are kept";
 
 /// A request that was refused.
-pub(crate) struct Refused<'a> {
+pub(crate) struct RefusedRequest<'a> {
     pub(crate) machine: i64,
     pub(crate) session_id: &'a str,
     pub(crate) why: &'a str,
@@ -27,7 +27,7 @@ pub(crate) struct Refused<'a> {
     pub(crate) content: Vec<u8>,
 }
 
-impl<'a> Refused<'a> {
+impl<'a> RefusedRequest<'a> {
     /// A push.
     pub(crate) fn push(machine: i64, push: &'a Push, why: &'a str, has: u64) -> Self {
         let content = push.blocks.iter().flat_map(|(_, bytes)| bytes).copied().take(MOST_OF_EACH).collect();

@@ -9,7 +9,7 @@ use context_graph_storage::store::{
 };
 use context_graph_storage::{LogRecord, SessionKey};
 
-use crate::aside::Refused;
+use crate::aside::RefusedRequest;
 use crate::db::{Bulk, Connection, DbError, Pool, Row};
 use crate::members::{Principal, note_push};
 use crate::schema::number;
@@ -81,7 +81,7 @@ pub fn take_in(pool: &Pool, principal: &Principal, push: &Push, now_ms: i64) -> 
     });
     if let Err(PushError::Refused(why, _) | PushError::Invalid(why)) = outcome {
         let has = if let Err(PushError::Refused(_, has)) = outcome { has } else { 0 };
-        Refused::push(machine, push, why, has).put_aside(pool, principal, now_ms)?;
+        RefusedRequest::push(machine, push, why, has).put_aside(pool, principal, now_ms)?;
     }
     outcome
 }

@@ -2,6 +2,9 @@
 //! client that machines push with.
 //!
 //! This crate has HTTP and the database behind it. It must not have anything that a hook needs.
+//!
+//! Words: a *team* (`tenant` in the tables) shares records on one server, a *member* is a person in it, a *machine* a
+//! computer with its own key. The *standing* of a session says how far the server's copy of it goes.
 
 mod aside;
 #[cfg(unix)]

@@ -8,7 +8,7 @@ const CONTEXT: usize = 3;
 const MOST_PAIRS: usize = 4_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum LineChange {
     Same,
     Removed,
     Added,
@@ -33,25 +33,25 @@ pub fn diff(before: &str, after: &str) -> String {
 }
 
 /// Merges the lines of both texts into one marked list.
-fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Mark, &'a str)> {
+fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(LineChange, &'a str)> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
     let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
     let (old_middle, old_tail) = old_rest.split_at(old_rest.len() - tail);
     let new_middle = &new_rest[..new_rest.len() - tail];
 
-    let mut lines: Vec<_> = old[..head].iter().map(|line| (Mark::Same, *line)).collect();
+    let mut lines: Vec<_> = old[..head].iter().map(|line| (LineChange::Same, *line)).collect();
     compare_middle(old_middle, new_middle, &mut lines);
-    lines.extend(old_tail.iter().map(|line| (Mark::Same, *line)));
+    lines.extend(old_tail.iter().map(|line| (LineChange::Same, *line)));
     lines
 }
 
 /// By the longest common subsequence.
-fn compare_middle<'a>(old: &[&'a str], new: &[&'a str], lines: &mut Vec<(Mark, &'a str)>) {
+fn compare_middle<'a>(old: &[&'a str], new: &[&'a str], lines: &mut Vec<(LineChange, &'a str)>) {
     let (rows, columns) = (old.len(), new.len());
     if rows.saturating_mul(columns) > MOST_PAIRS {
-        lines.extend(old.iter().map(|line| (Mark::Removed, *line)));
-        lines.extend(new.iter().map(|line| (Mark::Added, *line)));
+        lines.extend(old.iter().map(|line| (LineChange::Removed, *line)));
+        lines.extend(new.iter().map(|line| (LineChange::Added, *line)));
         return;
     }
     let width = columns + 1;
@@ -69,23 +69,23 @@ fn compare_middle<'a>(old: &[&'a str], new: &[&'a str], lines: &mut Vec<(Mark, &
     let (mut i, mut j) = (0, 0);
     while i < rows || j < columns {
         if i < rows && j < columns && old[i] == new[j] {
-            lines.push((Mark::Same, old[i]));
+            lines.push((LineChange::Same, old[i]));
             (i, j) = (i + 1, j + 1);
         } else if j == columns || (i < rows && common[(i + 1) * width + j] >= common[i * width + j + 1]) {
-            lines.push((Mark::Removed, old[i]));
+            lines.push((LineChange::Removed, old[i]));
             i += 1;
         } else {
-            lines.push((Mark::Added, new[j]));
+            lines.push((LineChange::Added, new[j]));
             j += 1;
         }
     }
 }
 
 /// The ranges to show: changes and the lines around them.
-fn hunks(lines: &[(Mark, &str)]) -> Vec<std::ops::Range<usize>> {
+fn hunks(lines: &[(LineChange, &str)]) -> Vec<std::ops::Range<usize>> {
     let mut hunks: Vec<std::ops::Range<usize>> = Vec::new();
     for (index, (mark, _)) in lines.iter().enumerate() {
-        if *mark == Mark::Same {
+        if *mark == LineChange::Same {
             continue;
         }
         let start = index.saturating_sub(CONTEXT);
@@ -98,22 +98,30 @@ fn hunks(lines: &[(Mark, &str)]) -> Vec<std::ops::Range<usize>> {
     hunks
 }
 
-fn write_hunk(out: &mut String, lines: &[(Mark, &str)], hunk: std::ops::Range<usize>, show_returns: bool) {
-    let count = |part: &[(Mark, &str)], other: Mark| part.iter().filter(|(mark, _)| *mark != other).count();
+fn write_hunk(
+    out: &mut String,
+    lines: &[(LineChange, &str)],
+    hunk: std::ops::Range<usize>,
+    show_returns: bool,
+) {
+    let count = |part: &[(LineChange, &str)], other: LineChange| {
+        part.iter().filter(|(mark, _)| *mark != other).count()
+    };
     let (before, shown) = (&lines[..hunk.start], &lines[hunk]);
-    let span = |other: Mark| {
+    let span = |other: LineChange| {
         let length = count(shown, other);
         // The position of an empty side is the line before it.
         (count(before, other) + usize::from(length > 0), length)
     };
-    let ((old_start, old_length), (new_start, new_length)) = (span(Mark::Added), span(Mark::Removed));
+    let ((old_start, old_length), (new_start, new_length)) =
+        (span(LineChange::Added), span(LineChange::Removed));
     // Writing to a string cannot fail.
     let _ = writeln!(out, "@@ -{old_start},{old_length} +{new_start},{new_length} @@");
     for (mark, line) in shown {
         out.push(match mark {
-            Mark::Same => ' ',
-            Mark::Removed => '-',
-            Mark::Added => '+',
+            LineChange::Same => ' ',
+            LineChange::Removed => '-',
+            LineChange::Added => '+',
         });
         let (body, ended) = line.strip_suffix('\n').map_or((*line, false), |body| (body, true));
         let body = if show_returns { body } else { body.strip_suffix('\r').unwrap_or(body) };

@@ -7,6 +7,11 @@
 //! Not in this crate: the meaning of events, printing, the environment. Paths, payloads and the time of day are arguments;
 //! the clock is only read to limit waiting, and by `SessionIdentityManager::open`, for callers without a clock of their
 //! own.
+//!
+//! Words: the *state file* holds the session at some position of its journal. The *log* is all records of a session, in
+//! order; a *block* is consecutive records, compressed, and a part of the session's hash chain; a *head* says how far that
+//! chain has come. An *entry* is a call or another event made from records; in [`live`] it is one payload in a journal. A
+//! *seal* is a tag that only this user can make, a *mark* the tag of a state folder.
 
 pub mod codec;
 pub mod error;

@@ -45,7 +45,7 @@ pub use pages::{Axis, AxisCall, AxisEvent, AxisTurn, FileCount, Injected, RuleCo
 pub use rebuild::Rebuilt;
 pub use rows::{settled, stored_record};
 pub use schema::VERSION;
-pub use sql::{Answer, Cell};
+pub use sql::{Cell, SqlPart};
 pub use tally::{Counting, Counts, Day, DayOf, Slow, Span, Tally};
 pub use tombstone::{Tombstone, Why};
 pub use verify::{Break, ChainReport};

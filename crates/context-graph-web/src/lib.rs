@@ -2,7 +2,7 @@
 //!
 //! This crate has the HTML, its drawings, and the loopback server with its access control. It has no store of
 //! its own, and no rules on who may see what in a team. Every page has an address that can be reloaded, works
-//! without JavaScript, and shows text of others only as [`Said`].
+//! without JavaScript, and shows text of others (an agent, a repository, a person) only as [`Said`], which is always escaped.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -26,8 +26,8 @@ mod time;
 
 pub use loopback::Loopback;
 pub use records::{
-    Activity, Answer, Asked, Axis, AxisCall, AxisEvent, AxisTurn, Bin, ChainState, Choices, EntryDetail,
-    EntryLine, Explanation, FileLine, Grade, HealthFinding, HookCost, Injection, Page, Records, RuleLine,
+    Activity, Asked, Axis, AxisCall, AxisEvent, AxisTurn, Bin, ChainState, Choices, EntryDetail, EntryLine,
+    Explanation, FileLine, Grade, HealthFinding, HookCost, Injection, Page, QueryResult, Records, RuleLine,
     Running, SessionLine, SessionsAsked, StoreSize, Trouble, Verification,
 };
 pub use report::report;

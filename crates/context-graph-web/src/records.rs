@@ -26,7 +26,7 @@ pub enum Trouble {
 }
 
 /// An answer of the store.
-pub type Answer<T> = Result<T, Trouble>;
+pub type QueryResult<T> = Result<T, Trouble>;
 
 /// A session in a list.
 #[derive(Debug, Clone)]
@@ -427,61 +427,61 @@ pub trait Records: Send + Sync + 'static {
     fn pulse(&self) -> u64;
 
     /// The values that filters can have.
-    fn choices(&self) -> Answer<Choices>;
+    fn choices(&self) -> QueryResult<Choices>;
 
     /// Sessions, newest first.
-    fn sessions(&self, asked: &SessionsAsked) -> Answer<Page<SessionLine>>;
+    fn sessions(&self, asked: &SessionsAsked) -> QueryResult<Page<SessionLine>>;
 
     /// One session, by its id or a prefix of it.
-    fn session(&self, id: &str) -> Answer<SessionLine>;
+    fn session(&self, id: &str) -> QueryResult<SessionLine>;
 
     /// A session on a time axis.
-    fn axis(&self, id: &str) -> Answer<Axis>;
+    fn axis(&self, id: &str) -> QueryResult<Axis>;
 
     /// A session's continuity.
-    fn curve(&self, id: &str) -> Answer<Curve>;
+    fn curve(&self, id: &str) -> QueryResult<Curve>;
 
     /// The same for a page that must not wait: `None` while it is being computed.
-    fn curve_soon(&self, id: &str) -> Answer<Option<Curve>> {
+    fn curve_soon(&self, id: &str) -> QueryResult<Option<Curve>> {
         self.curve(id).map(Some)
     }
 
     /// A session's entries whose first record has a number from `first` to `last`, oldest first.
-    fn story(&self, id: &str, first: u64, last: u64) -> Answer<Vec<EntryLine>>;
+    fn story(&self, id: &str, first: u64, last: u64) -> QueryResult<Vec<EntryLine>>;
 
     /// Entries that match, newest first.
-    fn entries(&self, asked: &Asked, limit: usize) -> Answer<Page<EntryLine>>;
+    fn entries(&self, asked: &Asked, limit: usize) -> QueryResult<Page<EntryLine>>;
 
     /// The entry that a record belongs to.
-    fn entry(&self, session_id: &str, seq: u64) -> Answer<EntryDetail>;
+    fn entry(&self, session_id: &str, seq: u64) -> QueryResult<EntryDetail>;
 
     /// The running sessions.
-    fn running(&self) -> Answer<Vec<Running>>;
+    fn running(&self) -> QueryResult<Vec<Running>>;
 
     /// The work since a time, in `bins` intervals of `step_ms`.
-    fn activity(&self, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity>;
+    fn activity(&self, since_ms: i64, step_ms: i64, bins: usize) -> QueryResult<Activity>;
 
     /// The latest text added for models, newest first.
-    fn injections(&self, limit: usize) -> Answer<Vec<Injection>>;
+    fn injections(&self, limit: usize) -> QueryResult<Vec<Injection>>;
 
     /// The rules that stopped something since this time, the most frequent first.
-    fn rules(&self, since_ms: i64) -> Answer<Vec<RuleLine>>;
+    fn rules(&self, since_ms: i64) -> QueryResult<Vec<RuleLine>>;
 
     /// Why a call was stopped, and what would allow it.
-    fn explain(&self, session_id: &str, seq: u64) -> Answer<Explanation>;
+    fn explain(&self, session_id: &str, seq: u64) -> QueryResult<Explanation>;
 
     /// Files touched since this time, the most frequent first.
-    fn files(&self, since_ms: i64) -> Answer<Vec<FileLine>>;
+    fn files(&self, since_ms: i64) -> QueryResult<Vec<FileLine>>;
 
     /// The checks of the installation; `None` while they run.
-    fn findings(&self) -> Answer<Option<Vec<HealthFinding>>>;
+    fn findings(&self) -> QueryResult<Option<Vec<HealthFinding>>>;
 
     /// The recent costs of our hooks, by event, the most frequent first.
-    fn hook_costs(&self) -> Answer<Vec<HookCost>>;
+    fn hook_costs(&self) -> QueryResult<Vec<HookCost>>;
 
     /// How much is stored.
-    fn sizes(&self) -> Answer<Vec<StoreSize>>;
+    fn sizes(&self) -> QueryResult<Vec<StoreSize>>;
 
     /// The progress of the verification. Starts it if `begin` is true.
-    fn verification(&self, begin: bool) -> Answer<Verification>;
+    fn verification(&self, begin: bool) -> QueryResult<Verification>;
 }

@@ -4,7 +4,7 @@ use maud::{DOCTYPE, html};
 
 use crate::layout::{heading, logo, meta};
 use crate::pages::session;
-use crate::records::{Answer, Records};
+use crate::records::{QueryResult, Records};
 use crate::said::Said;
 use crate::{plot, time};
 
@@ -12,7 +12,7 @@ use crate::{plot, time};
 const MOST: usize = 5000;
 
 /// The page of a session, to keep or send.
-pub fn report(records: &dyn Records, id: &str, now_ms: i64) -> Answer<String> {
+pub fn report(records: &dyn Records, id: &str, now_ms: i64) -> QueryResult<String> {
     let line = records.session(id)?;
     let axis = records.axis(&line.id)?;
     let curve = records.curve(&line.id)?;

@@ -14,7 +14,7 @@ use crate::live::{self, Pulse};
 use crate::pages;
 use crate::pages::query::{Pairs, seen};
 use crate::plot;
-use crate::records::{Answer, Records, Trouble};
+use crate::records::{QueryResult, Records, Trouble};
 
 /// The pages for a set of records.
 #[derive(Clone)]
@@ -88,7 +88,7 @@ impl Site {
     async fn page(
         self,
         tab: Tab,
-        make: impl FnOnce(&dyn Records, i64) -> Answer<Markup> + Send + 'static,
+        make: impl FnOnce(&dyn Records, i64) -> QueryResult<Markup> + Send + 'static,
     ) -> Response {
         match self.ask(make).await {
             Ok(markup) => page(markup),
@@ -98,8 +98,8 @@ impl Site {
 
     async fn ask<T: Send + 'static>(
         self,
-        ask: impl FnOnce(&dyn Records, i64) -> Answer<T> + Send + 'static,
-    ) -> Answer<T> {
+        ask: impl FnOnce(&dyn Records, i64) -> QueryResult<T> + Send + 'static,
+    ) -> QueryResult<T> {
         let now_ms = (self.now_ms)();
         let asked = tokio::task::spawn_blocking(move || ask(self.records.as_ref(), now_ms)).await;
         asked.unwrap_or_else(|_| Err(Trouble::Failed("The page could not be made.".to_owned())))

@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 
 use context_graph_core::session::Curve;
 use context_graph_web::{
-    Activity, Answer, Asked, Axis, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthFinding,
-    HookCost, Injection, Loopback, Page, Records, RuleLine, Running, SessionLine, SessionsAsked, Site,
+    Activity, Asked, Axis, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthFinding, HookCost,
+    Injection, Loopback, Page, QueryResult, Records, RuleLine, Running, SessionLine, SessionsAsked, Site,
     StoreSize, Trouble, Verification,
 };
 
 /// A store with nothing in it.
 struct Nothing;
 
-fn missing<T>() -> Answer<T> {
+fn missing<T>() -> QueryResult<T> {
     Err(Trouble::NotThere("no such session".to_owned()))
 }
 
@@ -25,61 +25,61 @@ impl Records for Nothing {
     fn pulse(&self) -> u64 {
         0
     }
-    fn choices(&self) -> Answer<Choices> {
+    fn choices(&self) -> QueryResult<Choices> {
         Ok(Choices::default())
     }
-    fn sessions(&self, _: &SessionsAsked) -> Answer<Page<SessionLine>> {
+    fn sessions(&self, _: &SessionsAsked) -> QueryResult<Page<SessionLine>> {
         Ok(Page { items: Vec::new(), has_more: false })
     }
-    fn session(&self, _: &str) -> Answer<SessionLine> {
+    fn session(&self, _: &str) -> QueryResult<SessionLine> {
         missing()
     }
-    fn axis(&self, _: &str) -> Answer<Axis> {
+    fn axis(&self, _: &str) -> QueryResult<Axis> {
         missing()
     }
-    fn curve(&self, _: &str) -> Answer<Curve> {
+    fn curve(&self, _: &str) -> QueryResult<Curve> {
         missing()
     }
-    fn story(&self, _: &str, _: u64, _: u64) -> Answer<Vec<EntryLine>> {
+    fn story(&self, _: &str, _: u64, _: u64) -> QueryResult<Vec<EntryLine>> {
         missing()
     }
-    fn entries(&self, asked: &Asked, _: usize) -> Answer<Page<EntryLine>> {
+    fn entries(&self, asked: &Asked, _: usize) -> QueryResult<Page<EntryLine>> {
         if asked.since == "soon" {
             return Err(Trouble::Asked("`soon` is not a time".to_owned()));
         }
         Ok(Page { items: Vec::new(), has_more: false })
     }
-    fn entry(&self, _: &str, _: u64) -> Answer<EntryDetail> {
+    fn entry(&self, _: &str, _: u64) -> QueryResult<EntryDetail> {
         missing()
     }
-    fn running(&self) -> Answer<Vec<Running>> {
+    fn running(&self) -> QueryResult<Vec<Running>> {
         Ok(Vec::new())
     }
-    fn activity(&self, since_ms: i64, step_ms: i64, _: usize) -> Answer<Activity> {
+    fn activity(&self, since_ms: i64, step_ms: i64, _: usize) -> QueryResult<Activity> {
         Ok(Activity { since_ms, step_ms, bins: Vec::new() })
     }
-    fn injections(&self, _: usize) -> Answer<Vec<Injection>> {
+    fn injections(&self, _: usize) -> QueryResult<Vec<Injection>> {
         Ok(Vec::new())
     }
-    fn rules(&self, _: i64) -> Answer<Vec<RuleLine>> {
+    fn rules(&self, _: i64) -> QueryResult<Vec<RuleLine>> {
         Ok(Vec::new())
     }
-    fn explain(&self, _: &str, _: u64) -> Answer<Explanation> {
+    fn explain(&self, _: &str, _: u64) -> QueryResult<Explanation> {
         missing()
     }
-    fn files(&self, _: i64) -> Answer<Vec<FileLine>> {
+    fn files(&self, _: i64) -> QueryResult<Vec<FileLine>> {
         Ok(Vec::new())
     }
-    fn findings(&self) -> Answer<Option<Vec<HealthFinding>>> {
+    fn findings(&self) -> QueryResult<Option<Vec<HealthFinding>>> {
         Ok(None)
     }
-    fn hook_costs(&self) -> Answer<Vec<HookCost>> {
+    fn hook_costs(&self) -> QueryResult<Vec<HookCost>> {
         Ok(Vec::new())
     }
-    fn sizes(&self) -> Answer<Vec<StoreSize>> {
+    fn sizes(&self) -> QueryResult<Vec<StoreSize>> {
         Ok(Vec::new())
     }
-    fn verification(&self, _: bool) -> Answer<Verification> {
+    fn verification(&self, _: bool) -> QueryResult<Verification> {
         Err(Trouble::Failed("the disk is gone".to_owned()))
     }
 }

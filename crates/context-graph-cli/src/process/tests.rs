@@ -80,7 +80,7 @@ fn a_signals_answer_is_json_or_text_and_its_failure_says_so() {
     );
 }
 
-fn asked(script: &str, stdin: &str, ms: u64) -> Reply {
+fn asked(script: &str, stdin: &str, ms: u64) -> ProgramOutput {
     ask(shell(script), stdin.as_bytes(), Duration::from_millis(ms))
 }
 

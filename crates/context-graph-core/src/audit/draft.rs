@@ -14,7 +14,7 @@ use crate::session::EventRecord;
 
 /// The answer to a call, from an event of its own.
 #[derive(Debug)]
-enum Answer {
+enum CallEnd {
     Ran { outcome: CallOutcome, response: Option<Value>, error: Option<String> },
     Refused(String),
 }
@@ -43,7 +43,7 @@ pub(super) struct Draft {
     pub(super) permission_asked: bool,
     pub(super) executed: Option<Rc<Value>>,
     duration_ms: Option<u64>,
-    answer: Option<Answer>,
+    answer: Option<CallEnd>,
     /// Number and time of each request.
     pub(super) askings: Vec<(u64, i64)>,
     /// Number and time of its answer.
@@ -95,7 +95,7 @@ impl Draft {
             Event::PermissionDenied(p) => {
                 self.introduce(&p.common, p.mcp_server);
                 self.seen(p.tool_name, p.tool_input);
-                self.answer.get_or_insert(Answer::Refused(p.reason));
+                self.answer.get_or_insert(CallEnd::Refused(p.reason));
                 self.answered.get_or_insert(at);
             }
             Event::PostToolUse(p) => {
@@ -104,14 +104,14 @@ impl Draft {
                 let input = self.seen(p.tool_name, p.tool_input);
                 self.ran(at, input, p.duration_ms.as_ref());
                 let outcome = outcome.unwrap_or(CallOutcome::Success);
-                self.answer = Some(Answer::Ran { outcome, response: Some(p.tool_response), error });
+                self.answer = Some(CallEnd::Ran { outcome, response: Some(p.tool_response), error });
             }
             Event::PostToolUseFailure(p) => {
                 self.introduce(&p.common, p.mcp_server);
                 let input = self.seen(p.tool_name, p.tool_input);
                 self.ran(at, input, p.duration_ms.as_ref());
                 let outcome = outcome.unwrap_or(CallOutcome::Failure);
-                self.answer = Some(Answer::Ran { outcome, response: None, error: Some(p.error) });
+                self.answer = Some(CallEnd::Ran { outcome, response: None, error: Some(p.error) });
             }
             _ => {}
         }
@@ -181,8 +181,8 @@ impl Draft {
         drop(input);
         let batch_seq = self.batch.as_ref().map(|batch| batch.seq);
         let (response, error) = match self.answer {
-            Some(Answer::Ran { response, error, .. }) => (response, error),
-            Some(Answer::Refused(error)) => (None, Some(error)),
+            Some(CallEnd::Ran { response, error, .. }) => (response, error),
+            Some(CallEnd::Refused(error)) => (None, Some(error)),
             None => (self.batch.and_then(|batch| batch.response), None),
         };
         Call {
@@ -218,8 +218,8 @@ impl Draft {
     /// The outcome of the call, by the best evidence available.
     fn judge(&self, turns: &Turns, deferrals: usize) -> (Outcome, Evidence) {
         match &self.answer {
-            Some(Answer::Ran { outcome, .. }) => return ((*outcome).into(), Evidence::Result),
-            Some(Answer::Refused(_)) => return (Outcome::Denied, Evidence::Refusal),
+            Some(CallEnd::Ran { outcome, .. }) => return ((*outcome).into(), Evidence::Result),
+            Some(CallEnd::Refused(_)) => return (Outcome::Denied, Evidence::Refusal),
             None => {}
         }
         let ruled = |verdicts: &[&str]| self.decided.iter().any(|d| verdicts.contains(&d.verdict.as_str()));

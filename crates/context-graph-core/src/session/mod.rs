@@ -48,7 +48,9 @@ pub use record::{EventRecord, Link, NewRuling, Ruling};
 pub use remembered::{REMEMBERED_SESSIONS, RememberedFile, remember};
 pub use scheduled::Scheduled;
 pub use step::StepReport;
-pub use work::{CommandUsed, Commands, FileTouched, Files, Refused, Requests, Rule, Tasks, Uses, Work};
+pub use work::{
+    CommandUsed, Commands, FileTouched, Files, RefusedCall, Requests, StandingRule, Tasks, Uses, Work,
+};
 
 use crate::continuity::{Continuity, Loop};
 use crate::gwt::forecast::Forecaster;

@@ -6,6 +6,9 @@
 //! of its own; `bridge` has those of the agents that our bridges reach, and VS Code uses Copilot's. The agent is
 //! recognised by the payload and the environment ([`detect`]), never by the registration that started us: Cursor and
 //! Copilot also run Claude's.
+//!
+//! Words: the *caller* is the agent that sent a payload, if it is not Claude Code; the *sender* is the agent whose event was
+//! recorded ([`sender`]). A *verb* is what a reply can do: `deny`, `ask`, `add_context` and others ([`Verb`](crate::Verb)).
 
 mod bridge;
 mod call_id;
@@ -36,7 +39,7 @@ pub use call_id::is_derived;
 pub use detect::detect;
 pub use glimpse::glimpse;
 pub use read::OWN_WORDS;
-pub use render::Reply;
+pub use render::AgentAnswer;
 pub use sheet::Sheet;
 
 macro_rules! agents {
@@ -237,7 +240,7 @@ pub fn parse(
 }
 
 /// Converts a reply for Claude Code to the caller's dialect.
-pub fn render(caller: &Caller, body: &ReplyBody) -> Reply {
+pub fn render(caller: &Caller, body: &ReplyBody) -> AgentAnswer {
     render::render(caller, body)
 }
 

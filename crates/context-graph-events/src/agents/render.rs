@@ -12,7 +12,7 @@ use crate::reply::{ReplyBody, Verb};
 
 /// What the process writes, and how it ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Reply {
+pub struct AgentAnswer {
     /// For the agent.
     pub stdout: String,
     /// For the agent if it refuses, else for people.
@@ -50,13 +50,13 @@ impl ReplyContent<'_> {
     }
 
     /// A refusal as most agents take it: this object, its reason on stderr and exit code 2.
-    pub(crate) fn refusal(&self, object: Value) -> Reply {
-        Reply { stdout: written(object), stderr: format!("{}\n", self.reason), exit: 2 }
+    pub(crate) fn refusal(&self, object: Value) -> AgentAnswer {
+        AgentAnswer { stdout: written(object), stderr: format!("{}\n", self.reason), exit: 2 }
     }
 
     /// An object and success.
-    pub(crate) fn success(object: Value) -> Reply {
-        Reply { stdout: written(object), ..Reply::default() }
+    pub(crate) fn success(object: Value) -> AgentAnswer {
+        AgentAnswer { stdout: written(object), ..AgentAnswer::default() }
     }
 
     /// The reply that Claude Code's descendants take: fields beside `hookSpecificOutput`, and those in it.
@@ -106,8 +106,8 @@ impl ReplyContent<'_> {
 }
 
 /// The reply of agents that use Claude Code's format.
-pub(super) fn like_claude(content: &ReplyContent<'_>, caller: &Caller) -> Reply {
-    let Some(event) = caller.event else { return Reply::default() };
+pub(super) fn like_claude(content: &ReplyContent<'_>, caller: &Caller) -> AgentAnswer {
+    let Some(event) = caller.event else { return AgentAnswer::default() };
     let object = content.claude_shaped(event);
     if content.refuses() { content.refusal(object) } else { ReplyContent::success(object) }
 }
@@ -120,7 +120,7 @@ fn written(object: Value) -> String {
 }
 
 /// Renders for a caller's event; for an unknown caller, a reply that every client understands.
-pub(super) fn render(caller: &Caller, body: &ReplyBody) -> Reply {
+pub(super) fn render(caller: &Caller, body: &ReplyBody) -> AgentAnswer {
     let mut content = content_of(caller, body);
     match (caller.agent.and_then(super::Agent::sheet), caller.event) {
         (Some(sheet), Some(event)) => {
@@ -132,7 +132,7 @@ pub(super) fn render(caller: &Caller, body: &ReplyBody) -> Reply {
             (sheet.render)(&content, caller)
         }
         // An unknown agent or event gets no answer, unless it is refused or asked about.
-        _ if !content.refuses() && content.verb != Some(Verb::Ask) => Reply::default(),
+        _ if !content.refuses() && content.verb != Some(Verb::Ask) => AgentAnswer::default(),
         _ => {
             fit(&mut content, &[Verb::Deny], EventName::PreToolUse);
             universal(&content)
@@ -141,7 +141,7 @@ pub(super) fn render(caller: &Caller, body: &ReplyBody) -> Reply {
 }
 
 /// A refusal that every client understands.
-fn universal(content: &ReplyContent<'_>) -> Reply {
+fn universal(content: &ReplyContent<'_>) -> AgentAnswer {
     let reason = &content.reason;
     content.refusal(json!({
         "decision": "block",

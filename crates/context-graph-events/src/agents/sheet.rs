@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Caller;
-use super::render::{Reply, ReplyContent};
+use super::render::{AgentAnswer, ReplyContent};
 use crate::claude_code::EventName;
 use crate::reply::Verb;
 
@@ -20,7 +20,7 @@ pub struct Sheet {
     /// Fixes what renaming cannot fix, before fields are renamed.
     pub(crate) prepare: fn(&mut Map<String, Value>),
     /// Writes a reply that is within its capabilities.
-    pub(crate) render: fn(&ReplyContent<'_>, &Caller) -> Reply,
+    pub(crate) render: fn(&ReplyContent<'_>, &Caller) -> AgentAnswer,
 }
 
 impl Sheet {

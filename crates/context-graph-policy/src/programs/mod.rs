@@ -18,7 +18,9 @@ mod built {
     //! The tables in `programs/`.
     use std::borrow::Cow;
 
-    use super::row::{Dialect, Form, Operand, Operands, Opt, Reach, Role, Row, Stop, Str, Term, Terms, Want};
+    use super::row::{
+        Dialect, Form, Objection, Operand, Operands, Opt, Reach, Role, Row, Str, Term, Terms, Want,
+    };
 
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 }

@@ -74,7 +74,7 @@ struct Job {
     files: Vec<Source>,
 }
 
-struct Answer {
+struct JobResult {
     job: usize,
     result: Result<Vec<(&'static str, Value)>, RegoError>,
     took: Duration,
@@ -152,7 +152,12 @@ impl PolicySet {
 }
 
 /// Runs the jobs in order on a separate thread. The channel closes when all are done.
-fn run_apart(jobs: Vec<Job>, input: Value, time: Arc<ThreadTime>, around: Around) -> mpsc::Receiver<Answer> {
+fn run_apart(
+    jobs: Vec<Job>,
+    input: Value,
+    time: Arc<ThreadTime>,
+    around: Around,
+) -> mpsc::Receiver<JobResult> {
     let (sender, receiver) = mpsc::channel();
     let run_all = move || {
         let mut started = Instant::now();
@@ -161,7 +166,7 @@ fn run_apart(jobs: Vec<Job>, input: Value, time: Arc<ThreadTime>, around: Around
         let mut shared = Loaded::new(distinct(&jobs), &input);
         for (at, job) in jobs.iter().enumerate() {
             let result = run(job, &mut shared, &input, &time);
-            if sender.send(Answer { job: at, result, took: started.elapsed() }).is_err() {
+            if sender.send(JobResult { job: at, result, took: started.elapsed() }).is_err() {
                 return;
             }
             started = Instant::now();

@@ -15,7 +15,7 @@ pub(super) struct Module<'a> {
 }
 
 /// A rule of a file.
-pub(super) struct Rule<'t, 'a> {
+pub(super) struct RegoRule<'t, 'a> {
     pub(super) name: &'a str,
     pub(super) line: u32,
     pub(super) kind: RuleKind,
@@ -57,7 +57,7 @@ impl<'a> Module<'a> {
     }
 
     /// The rules, in order.
-    pub(super) fn rules(&self) -> Vec<Rule<'_, 'a>> {
+    pub(super) fn rules(&self) -> Vec<RegoRule<'_, 'a>> {
         let starts = rule_starts(&self.tokens);
         let ends = starts.iter().copied().skip(1).chain([self.tokens.len()]);
         let rules = starts.iter().zip(ends).filter_map(|(&start, end)| {
@@ -70,19 +70,19 @@ impl<'a> Module<'a> {
                 Some((_, Token::Name("contains"))) => RuleKind::Set,
                 _ => RuleKind::Other,
             };
-            Some(Rule { name, line, kind, tokens })
+            Some(RegoRule { name, line, kind, tokens })
         });
         rules.collect()
     }
 
     /// The line of the first rule of this name.
     pub(super) fn line_of(&self, name: &str) -> Option<u32> {
-        let is_named = |rule: &Rule<'_, '_>| rule.name.split('.').next() == Some(name);
+        let is_named = |rule: &RegoRule<'_, '_>| rule.name.split('.').next() == Some(name);
         self.rules().iter().find(|rule| is_named(rule)).map(|rule| rule.line)
     }
 }
 
-impl<'a> Rule<'_, 'a> {
+impl<'a> RegoRule<'_, 'a> {
     /// The functions that a function calls, by name. Its own head is not a call.
     pub(super) fn calls(&self) -> impl Iterator<Item = &'a str> {
         calls(&self.tokens[1..]).map(|(_, name)| name)

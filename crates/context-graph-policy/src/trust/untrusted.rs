@@ -8,7 +8,7 @@ use context_graph_events::EventName;
 use crate::config::PolicyConfig;
 use crate::decision::{Decision, Verdict};
 use crate::programs::Row;
-use crate::programs::row::{Stop, Str};
+use crate::programs::row::{Objection, Str};
 
 /// The rule id for refusals by untrusted policies.
 pub const RULE: &str = "project/untrusted";
@@ -49,7 +49,7 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
     // A description of what a program leaves alone would loosen; stops do not. Their texts are replaced by our
     // own.
     let programs = programs.into_iter().map(|(name, row)| {
-        let stops = row.stops.iter().map(|stop| Stop { says: Str::default(), ..stop.clone() }).collect();
+        let stops = row.stops.iter().map(|stop| Objection { says: Str::default(), ..stop.clone() }).collect();
         (
             name,
             Row {
@@ -138,7 +138,7 @@ mod tests {
         command = "touch ran"
         [[actions]]
         name = "x"
-        event = "Stop"
+        event = "Objection"
         command = "touch ran"
         [programs.deployctl]
         operands = "value*"

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use context_graph_web::{Answer, Asked as Entries, Records, SessionsAsked, Trouble};
+use context_graph_web::{Asked as Entries, QueryResult, Records, SessionsAsked, Trouble};
 
 use crate::db::{DbError, Pool};
 use crate::given;
@@ -22,7 +22,7 @@ pub struct Asked {
     pub p95: Duration,
 }
 
-type Question = (&'static str, fn(&TeamRecords, &str, i64) -> Answer<()>);
+type Question = (&'static str, fn(&TeamRecords, &str, i64) -> QueryResult<()>);
 
 /// What pages ask when they are opened. Injections, the curve and most filters are not among them.
 const QUESTIONS: [Question; 21] = [

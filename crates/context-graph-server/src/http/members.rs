@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
-use super::{App, Refused};
+use super::{App, HttpRefusal};
 use crate::db::{DbError, Pool, Row};
 use crate::manage::{self, Change, ManageError};
 use crate::members::{self, Listed, Principal, Role};
@@ -86,7 +86,7 @@ pub(super) async fn answer(app: &App, principal: Principal, request: Request) ->
             shown(app, principal, StatusCode::OK, Some(text)).await
         }
         Ok(Ok(None)) => shown(app, principal, StatusCode::OK, Some("Changed.".to_owned())).await,
-        Ok(Err(ManageError::Db(error))) => Refused::from(error).into_response(),
+        Ok(Err(ManageError::Db(error))) => HttpRefusal::from(error).into_response(),
         Ok(Err(error)) => shown(app, principal, StatusCode::BAD_REQUEST, Some(error.to_string())).await,
         Err(refused) => refused.into_response(),
     }

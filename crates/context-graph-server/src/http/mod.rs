@@ -81,18 +81,18 @@ impl std::fmt::Debug for App {
 
 /// A response with an error.
 #[derive(Debug)]
-pub(crate) enum Refused {
+pub(crate) enum HttpRefusal {
     Status(StatusCode, String),
     Push(StatusCode, Refusal),
 }
 
-impl Refused {
+impl HttpRefusal {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self::Status(status, message.into())
     }
 }
 
-impl From<DbError> for Refused {
+impl From<DbError> for HttpRefusal {
     fn from(error: DbError) -> Self {
         let status = match error {
             DbError::Away(_) | DbError::Conflict(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -112,7 +112,7 @@ impl From<DbError> for Refused {
     }
 }
 
-impl From<PushError> for Refused {
+impl From<PushError> for HttpRefusal {
     fn from(error: PushError) -> Self {
         match error {
             PushError::Db(error) => error.into(),
@@ -125,7 +125,7 @@ impl From<PushError> for Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for HttpRefusal {
     fn into_response(self) -> Response {
         match self {
             Self::Status(status, message) => {
@@ -136,7 +136,7 @@ impl IntoResponse for Refused {
     }
 }
 
-type Answer<T> = Result<T, Refused>;
+type Handled<T> = Result<T, HttpRefusal>;
 
 impl App {
     pub(crate) fn new(pool: Pool, is_behind_proxy: bool, patience: Patience, now_ms: fn() -> i64) -> Self {
@@ -213,22 +213,24 @@ impl App {
     }
 
     /// Runs a database call on a thread that may block.
-    async fn ask<T: Send + 'static, E: Into<Refused> + Send + 'static>(
+    async fn ask<T: Send + 'static, E: Into<HttpRefusal> + Send + 'static>(
         &self,
         ask: impl FnOnce(&Pool, i64) -> Result<T, E> + Send + 'static,
-    ) -> Answer<T> {
+    ) -> Handled<T> {
         let (pool, now_ms) = (self.0.pool.clone(), self.now_ms());
         let asked = tokio::task::spawn_blocking(move || ask(&pool, now_ms)).await;
-        let broken = |_| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered");
+        let broken =
+            |_| HttpRefusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be answered");
         asked.map_err(broken)?.map_err(Into::into)
     }
 
     /// The machine that a request's token belongs to.
-    async fn machine(&self, headers: &HeaderMap) -> Answer<(Principal, i64)> {
+    async fn machine(&self, headers: &HeaderMap) -> Handled<(Principal, i64)> {
         let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = token.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default().to_owned();
-        let stranger =
-            || Refused::new(StatusCode::UNAUTHORIZED, "this machine's token is not known, or was revoked");
+        let stranger = || {
+            HttpRefusal::new(StatusCode::UNAUTHORIZED, "this machine's token is not known, or was revoked")
+        };
         if !token.starts_with("machine_") {
             return Err(stranger());
         }
@@ -236,7 +238,10 @@ impl App {
         let principal = principal.ok_or_else(stranger)?;
         let machine = principal.machine.ok_or_else(stranger)?;
         if !self.0.rates.is_within(&format!("machine {machine}"), 200.0, 1000.0) {
-            return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many requests from this machine"));
+            return Err(HttpRefusal::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many requests from this machine",
+            ));
         }
         Ok((principal, machine))
     }
@@ -252,11 +257,11 @@ async fn bounded(State(app): State<App>, mut request: Request, next: Next) -> Re
     request.extensions_mut().insert(Address(address));
     let is_stream = request.uri().path() == "/pulse";
     let response = if !app.0.rates.is_within(&format!("any {address}"), 2000.0, 10_000.0) {
-        Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many requests from this address").into_response()
+        HttpRefusal::new(StatusCode::TOO_MANY_REQUESTS, "too many requests from this address").into_response()
     } else if is_stream {
         next.run(request).await
     } else {
-        let late = || Refused::new(StatusCode::GATEWAY_TIMEOUT, "it took too long").into_response();
+        let late = || HttpRefusal::new(StatusCode::GATEWAY_TIMEOUT, "it took too long").into_response();
         tokio::time::timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| late())
     };
     app.0.counts.request(response.status());
@@ -269,14 +274,16 @@ async fn bounded(State(app): State<App>, mut request: Request, next: Next) -> Re
 async fn healthz(
     State(app): State<App>,
     Extension(Address(address)): Extension<Address>,
-) -> Answer<&'static str> {
+) -> Handled<&'static str> {
     if !app.0.rates.is_within(&format!("health {address}"), 10.0, 100.0) {
-        return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many requests from this address"));
+        return Err(HttpRefusal::new(StatusCode::TOO_MANY_REQUESTS, "too many requests from this address"));
     }
     let found = app.ask(|pool, _| pool.with(schema::found)).await?;
     match found {
         schema::Found::Version(schema::FORMAT) => Ok("ok\n"),
-        _ => Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, "the tables are not those of this version")),
+        _ => {
+            Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "the tables are not those of this version"))
+        }
     }
 }
 
@@ -290,28 +297,28 @@ async fn join(
     Extension(Address(address)): Extension<Address>,
     headers: HeaderMap,
     body: Body,
-) -> Answer<Json<crate::wire::Joined>> {
+) -> Handled<Json<crate::wire::Joined>> {
     if !app.0.rates.is_within(&format!("join {address}"), 0.5, 20.0) {
-        return Err(Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many tries from this address"));
+        return Err(HttpRefusal::new(StatusCode::TOO_MANY_REQUESTS, "too many tries from this address"));
     }
     let bytes = app.read(&headers, body, MAX_SMALL).await?;
     let asked: Join = serde_json::from_slice(&bytes)
-        .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to join"))?;
+        .map_err(|_| HttpRefusal::new(StatusCode::BAD_REQUEST, "this is not a request to join"))?;
     let joined = app.ask(move |pool, now_ms| Ok::<_, DbError>(join_team(pool, &asked, now_ms))).await?;
     joined.map(Json).map_err(|error| match error {
         JoinError::Db(error) => error.into(),
-        JoinError::Invitation | JoinError::Key => Refused::new(StatusCode::FORBIDDEN, error.to_string()),
+        JoinError::Invitation | JoinError::Key => HttpRefusal::new(StatusCode::FORBIDDEN, error.to_string()),
     })
 }
 
-async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
+async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Handled<Json<serde_json::Value>> {
     let (principal, machine) = app.machine(&headers).await?;
     let place = app.place(machine).await?;
     // The bytes, their copy without gaps, and what is decoded from them.
     let arriving = room(&app.0.arriving, length(&headers, MAX_PUSH)? * 3, ARRIVING).await?;
     let bytes = app.read(&headers, body, MAX_PUSH).await?;
     let asked: Push = postcard::from_bytes(&bytes).map_err(|_| {
-        Refused::new(StatusCode::BAD_REQUEST, "this is not a push that this version can read")
+        HttpRefusal::new(StatusCode::BAD_REQUEST, "this is not a push that this version can read")
     })?;
     drop(bytes);
     // Records, entries, rows, words and what is on the way to the database: measured, ten times what unpacks.
@@ -329,19 +336,20 @@ async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<
     taken.map(|(records, pushed)| Json(serde_json::json!({ "records": records, "pushed": pushed })))
 }
 
-async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer<Json<serde_json::Value>> {
+async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Handled<Json<serde_json::Value>> {
     let (principal, machine) = app.machine(&headers).await?;
     let bytes = app.read(&headers, body, MAX_SMALL).await?;
     let asked: Forget = postcard::from_bytes(&bytes)
-        .map_err(|_| Refused::new(StatusCode::BAD_REQUEST, "this is not a request to forget"))?;
+        .map_err(|_| HttpRefusal::new(StatusCode::BAD_REQUEST, "this is not a request to forget"))?;
     let signed = Forget::signed(machine, &asked.session_id, asked.ordinal);
     if !keys::is_signed(&principal.public_key, &signed, &asked.signature) {
         let why = "the signature is not that of this machine";
         app.ask(move |pool, now_ms| {
-            aside::Refused::request(machine, &asked.session_id, why).put_aside(pool, &principal, now_ms)
+            aside::RefusedRequest::request(machine, &asked.session_id, why)
+                .put_aside(pool, &principal, now_ms)
         })
         .await?;
-        return Err(Refused::new(StatusCode::BAD_REQUEST, why));
+        return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, why));
     }
     let gone = app
         .ask(move |pool, now_ms| {
@@ -357,7 +365,7 @@ async fn forget(State(app): State<App>, headers: HeaderMap, body: Body) -> Answe
 }
 
 /// The team's newest policy, unless the machine has it already.
-async fn newest_policy(State(app): State<App>, headers: HeaderMap) -> Answer<Response> {
+async fn newest_policy(State(app): State<App>, headers: HeaderMap) -> Handled<Response> {
     let (principal, _) = app.machine(&headers).await?;
     let newest = app.ask(move |pool, _| pool.with(|connection| policy::newest(connection, principal.tenant)));
     let Some(newest) = newest.await? else { return Ok(StatusCode::NO_CONTENT.into_response()) };

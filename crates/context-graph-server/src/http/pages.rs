@@ -13,7 +13,7 @@ use context_graph_web::Site;
 use hyper_util::service::TowerToHyperService;
 use maud::{DOCTYPE, html};
 
-use super::{Address, App, Refused, members as managing};
+use super::{Address, App, HttpRefusal, members as managing};
 use crate::db::Pool;
 use crate::members::{self, Principal, Role};
 use crate::records::TeamRecords;
@@ -181,7 +181,7 @@ async fn sign_in(app: &App, address: IpAddr, request: Request) -> Response {
     let (parts, body): (_, Body) = request.into_parts();
     let bytes = match app.read(&parts.headers, body, super::MAX_SMALL).await {
         Ok(bytes) => bytes,
-        Err(Refused::Status(status, _) | Refused::Push(status, _)) => {
+        Err(HttpRefusal::Status(status, _) | HttpRefusal::Push(status, _)) => {
             return door(status, Some("That is not a token."));
         }
     };

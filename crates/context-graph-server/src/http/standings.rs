@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 
-use super::{Answer, App};
+use super::{App, Handled};
 use crate::members::last_push;
 use crate::wire::CopyHead;
 use crate::{given, keys};
@@ -26,7 +26,7 @@ fn copy_head(row: &crate::db::Row) -> CopyHead {
 }
 
 /// The number of what was stored last of a machine.
-pub(super) async fn machine(State(app): State<App>, headers: HeaderMap) -> Answer<Json<serde_json::Value>> {
+pub(super) async fn machine(State(app): State<App>, headers: HeaderMap) -> Handled<Json<serde_json::Value>> {
     let (_, machine) = app.machine(&headers).await?;
     let pushed = app.ask(move |pool, _| last_push(pool, machine)).await?;
     Ok(Json(serde_json::json!({ "pushed": pushed })))
@@ -43,7 +43,7 @@ pub(super) async fn all(
     State(app): State<App>,
     headers: HeaderMap,
     Query(asked): Query<After>,
-) -> Answer<Json<Vec<CopyHead>>> {
+) -> Handled<Json<Vec<CopyHead>>> {
     let (_, machine) = app.machine(&headers).await?;
     let found = app.ask(move |pool, _| {
         pool.with(|connection| {
@@ -64,7 +64,7 @@ pub(super) async fn one(
     State(app): State<App>,
     headers: HeaderMap,
     Query(asked): Query<Of>,
-) -> Answer<Json<Option<CopyHead>>> {
+) -> Handled<Json<Option<CopyHead>>> {
     let (_, machine) = app.machine(&headers).await?;
     let found = app.ask(move |pool, _| {
         pool.with(|connection| {

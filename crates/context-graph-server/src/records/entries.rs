@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use context_graph_core::audit::{CALL_EVENTS, Entry, Evidence, Outcome, SessionRef, correlate, in_words};
 use context_graph_core::session::EventRecord;
-use context_graph_web::{Answer, Asked, ChainState, EntryDetail, EntryLine, Page, Said, Trouble};
+use context_graph_web::{Asked, ChainState, EntryDetail, EntryLine, Page, QueryResult, Said, Trouble};
 
 use super::conditions::{Conditions, literal};
 use super::{Found, TeamRecords, search};
@@ -57,7 +57,7 @@ fn line(row: &Row, rules: Vec<String>) -> EntryLine {
     }
 }
 
-fn lines(records: &TeamRecords, rows: &[Row]) -> Answer<Vec<EntryLine>> {
+fn lines(records: &TeamRecords, rows: &[Row]) -> QueryResult<Vec<EntryLine>> {
     let mut lines = Vec::with_capacity(rows.len());
     for row in rows {
         let rules = if row.some_text(column::VERDICT).is_some() { rules(records, row)? } else { Vec::new() };
@@ -66,7 +66,7 @@ fn lines(records: &TeamRecords, rows: &[Row]) -> Answer<Vec<EntryLine>> {
     Ok(lines)
 }
 
-fn rules(records: &TeamRecords, row: &Row) -> Answer<Vec<String>> {
+fn rules(records: &TeamRecords, row: &Row) -> QueryResult<Vec<String>> {
     let found = records.ask(|connection| {
         connection.query(
             "SELECT rule FROM decisions WHERE tenant = $1 AND session = $2 AND seq = $3 AND place = $4 AND born = $5
@@ -78,7 +78,7 @@ fn rules(records: &TeamRecords, row: &Row) -> Answer<Vec<String>> {
 }
 
 /// Parses a time that a person wrote: `7d`, `12h`, `30m`, `2w`, or a day (`2026-11-16`).
-fn moment(text: &str, now_ms: i64) -> Answer<Option<i64>> {
+fn moment(text: &str, now_ms: i64) -> QueryResult<Option<i64>> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -103,7 +103,7 @@ pub(super) struct Scope<'a> {
     pub(super) seqs: &'a [u64],
 }
 
-pub(super) fn listed(records: &TeamRecords, asked: &Asked, limit: usize) -> Answer<Page<EntryLine>> {
+pub(super) fn listed(records: &TeamRecords, asked: &Asked, limit: usize) -> QueryResult<Page<EntryLine>> {
     let skipped = asked.before.map_or(0, |(_, skipped)| skipped);
     let wanted = limit.saturating_add(skipped).saturating_add(1).min(5000);
     let span = Span::of(asked, (records.now_ms)())?;
@@ -142,7 +142,7 @@ pub(super) fn select(
     span: Span,
     scope: Option<&Scope<'_>>,
     wanted: usize,
-) -> Answer<Vec<Row>> {
+) -> QueryResult<Vec<Row>> {
     let of_events = !asked.calls_only && asked.tool.is_empty() && asked.outcome.is_empty();
     let tools = if scope.is_some() { vec![Tool::Any] } else { tools(records, asked)? };
     let calls = tools.iter().map(|tool| (true, tool));
@@ -198,7 +198,7 @@ fn tool_patterns(asked: &Asked) -> Vec<Value> {
 }
 
 /// The tools that a query means, by the names that calls have.
-fn tools(records: &TeamRecords, asked: &Asked) -> Answer<Vec<Tool>> {
+fn tools(records: &TeamRecords, asked: &Asked) -> QueryResult<Vec<Tool>> {
     if asked.tool.is_empty() {
         return Ok(vec![Tool::Any]);
     }
@@ -220,7 +220,7 @@ fn name_pattern(name: &str) -> String {
 
 impl Conditions {
     /// Adds the conditions of a page's query. Returns whether anything of this kind can match.
-    fn common(&mut self, asked: &Asked, is_call: bool) -> Answer<bool> {
+    fn common(&mut self, asked: &Asked, is_call: bool) -> QueryResult<bool> {
         let texts =
             |values: &[String]| values.iter().map(|value| Value::from(value.as_str())).collect::<Vec<_>>();
         let names =
@@ -269,7 +269,7 @@ impl Conditions {
     }
 
     /// Written out, so that the index of those that are not a success is used.
-    fn outcomes(&mut self, names: &[String]) -> Answer<()> {
+    fn outcomes(&mut self, names: &[String]) -> QueryResult<()> {
         let mut parts = Vec::new();
         for name in names {
             let Some(outcome) = Outcome::parse(name) else {
@@ -327,7 +327,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    fn of(asked: &Asked, now_ms: i64) -> Answer<Self> {
+    fn of(asked: &Asked, now_ms: i64) -> QueryResult<Self> {
         let until = [moment(&asked.until, now_ms)?, asked.before.map(|(at_ms, _)| at_ms)];
         Ok(Self {
             since_ms: moment(&asked.since, now_ms)?.max(asked.since_ms),
@@ -336,7 +336,12 @@ impl Span {
     }
 }
 
-pub(super) fn story(records: &TeamRecords, found: &Found, first: u64, last: u64) -> Answer<Vec<EntryLine>> {
+pub(super) fn story(
+    records: &TeamRecords,
+    found: &Found,
+    first: u64,
+    last: u64,
+) -> QueryResult<Vec<EntryLine>> {
     let key = given![records.principal.tenant, found.number, first, last, found.born];
     let mut rows = Vec::new();
     for (table, columns, only) in [("calls", CALL, ""), ("events", EVENT, "AND x.call IS NULL")] {
@@ -376,7 +381,7 @@ impl Near {
 }
 
 /// The entry that a record belongs to, built from the records around it, and whether the chain of all is unbroken.
-pub(super) fn whole(records: &TeamRecords, found: &Found, seq: u64) -> Answer<EntryDetail> {
+pub(super) fn whole(records: &TeamRecords, found: &Found, seq: u64) -> QueryResult<EntryDetail> {
     let mut near = Near::default();
     let broken = records.walk(found, |at, record| near.add(seq, at, record))?;
     let all = near.all;

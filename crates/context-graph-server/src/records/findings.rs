@@ -1,7 +1,7 @@
 //! The records part of the page Health: what was refused, who was turned away, who looked at sessions and who
 //! changed members.
 
-use context_graph_web::{Answer, Grade, HealthFinding};
+use context_graph_web::{Grade, HealthFinding, QueryResult};
 
 use super::TeamRecords;
 use crate::aside::MORE;
@@ -20,7 +20,7 @@ fn warning(what: String, fix: Option<&str>) -> HealthFinding {
 }
 
 /// Recently refused requests, for everybody who may see them, and who looked at whose sessions, for admins.
-pub(super) fn findings(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
+pub(super) fn findings(records: &TeamRecords) -> QueryResult<Vec<HealthFinding>> {
     let sql = format!(
         "SELECT m.name, c.name, r.session_id, r.why, r.records, r.has FROM refused r
          JOIN members m ON m.tenant = r.tenant AND m.member = r.member JOIN machines c ON c.machine = r.machine
@@ -84,7 +84,7 @@ fn noted(check: &str, what: String) -> HealthFinding {
 }
 
 /// What was changed about members on the pages, and who tried without being an admin.
-fn changes(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
+fn changes(records: &TeamRecords) -> QueryResult<Vec<HealthFinding>> {
     let rows = records.ask(|connection| manage::newest(connection, records.principal.tenant, 20))?;
     let told = |row: &Row| {
         if row.text(2) == FORGOTTEN {
@@ -104,7 +104,7 @@ fn changes(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
 
 /// Who was turned away in the last week. An address belongs to no team, so with several teams the operator
 /// reads the table.
-fn turned_away(records: &TeamRecords) -> Answer<Vec<HealthFinding>> {
+fn turned_away(records: &TeamRecords) -> QueryResult<Vec<HealthFinding>> {
     let since_ms = (records.now_ms)() - 7 * 86_400_000;
     let rows = records.ask(|connection| {
         connection.query(

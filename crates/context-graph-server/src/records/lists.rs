@@ -4,7 +4,7 @@ use context_graph_core::audit::{EDITORS, Outcome, in_words};
 use context_graph_core::gwt::ic_monitor::{IC_WARNING_THRESHOLD, ICLevel};
 use context_graph_events::agents::Agent;
 use context_graph_web::{
-    Activity, Answer, Axis, AxisCall, AxisEvent, AxisTurn, Bin, FileLine, HookCost, Injection, Page,
+    Activity, Axis, AxisCall, AxisEvent, AxisTurn, Bin, FileLine, HookCost, Injection, Page, QueryResult,
     RuleLine, Running, Said, SessionLine, SessionsAsked,
 };
 
@@ -70,14 +70,14 @@ fn line(row: &Row, now_ms: i64) -> SessionLine {
     }
 }
 
-pub(super) fn session(records: &TeamRecords, found: &Found) -> Answer<SessionLine> {
+pub(super) fn session(records: &TeamRecords, found: &Found) -> QueryResult<SessionLine> {
     let sql = format!("SELECT {LINE} {FROM} WHERE s.number = $1");
     let row = records.ask(|connection| connection.one(&sql, given![found.number]))?;
     let missing = || context_graph_web::Trouble::NotThere(format!("no session `{}`", found.name()));
     row.map(|row| line(&row, (records.now_ms)())).ok_or_else(missing)
 }
 
-pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<Page<SessionLine>> {
+pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> QueryResult<Page<SessionLine>> {
     let now_ms = (records.now_ms)();
     let mut conditions = Conditions::visible(records, "s");
     let mut add = |condition: &str, value: Value| conditions.and(condition, value);
@@ -133,13 +133,13 @@ pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> Answer<P
     Ok(Page { items: rows.iter().take(asked.limit).map(|row| line(row, now_ms)).collect(), has_more })
 }
 
-pub(super) fn running(records: &TeamRecords) -> Answer<Vec<Running>> {
+pub(super) fn running(records: &TeamRecords) -> QueryResult<Vec<Running>> {
     let asked = SessionsAsked { state: "running".to_owned(), limit: 50, ..SessionsAsked::default() };
     let lines = sessions(records, &asked)?.items;
     Ok(lines.into_iter().map(|line| Running { line, last: None, waits_for: None, looping: None }).collect())
 }
 
-pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
+pub(super) fn axis(records: &TeamRecords, found: &Found) -> QueryResult<Axis> {
     let key = given![records.principal.tenant, found.number, found.born, MOST_ON_AXIS];
     let calls = records.ask(|connection| {
         connection.query(
@@ -200,7 +200,12 @@ pub(super) fn axis(records: &TeamRecords, found: &Found) -> Answer<Axis> {
 
 /// Counts calls in intervals: each at its own time, or, if there are too many, all calls of a session at its
 /// last event.
-pub(super) fn activity(records: &TeamRecords, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity> {
+pub(super) fn activity(
+    records: &TeamRecords,
+    since_ms: i64,
+    step_ms: i64,
+    bins: usize,
+) -> QueryResult<Activity> {
     let mut given = records.whose();
     given.extend([since_ms, step_ms.max(1), MOST_CALLS].map(Value::from));
     // The dividend has no remainder, because some engines divide integers to a decimal.
@@ -232,7 +237,7 @@ pub(super) fn activity(records: &TeamRecords, since_ms: i64, step_ms: i64, bins:
     Ok(Activity { since_ms, step_ms, bins: all })
 }
 
-pub(super) fn injections(records: &TeamRecords, limit: usize) -> Answer<Vec<Injection>> {
+pub(super) fn injections(records: &TeamRecords, limit: usize) -> QueryResult<Vec<Injection>> {
     let mut given = records.whose();
     given.push(i64::try_from(limit).unwrap_or(100).into());
     let sql = format!(
@@ -259,7 +264,7 @@ pub(super) fn injections(records: &TeamRecords, limit: usize) -> Answer<Vec<Inje
     Ok(rows.iter().map(told).collect())
 }
 
-pub(super) fn rules(records: &TeamRecords, since_ms: i64) -> Answer<Vec<RuleLine>> {
+pub(super) fn rules(records: &TeamRecords, since_ms: i64) -> QueryResult<Vec<RuleLine>> {
     let mut given = records.whose();
     given.extend([since_ms, RULE_CALLS].map(Value::from));
     let newest = ["halt", "deny", "block", "ask"].map(|verdict| {
@@ -288,7 +293,7 @@ pub(super) fn rules(records: &TeamRecords, since_ms: i64) -> Answer<Vec<RuleLine
     Ok(rows.iter().map(told).collect())
 }
 
-pub(super) fn files(records: &TeamRecords, since_ms: i64) -> Answer<Vec<FileLine>> {
+pub(super) fn files(records: &TeamRecords, since_ms: i64) -> QueryResult<Vec<FileLine>> {
     let editors = EDITORS.map(|tool| format!("'{tool}'")).join(", ");
     let mut given = records.whose();
     given.extend([since_ms, FILE_CALLS].map(Value::from));
@@ -311,7 +316,7 @@ pub(super) fn files(records: &TeamRecords, since_ms: i64) -> Answer<Vec<FileLine
     Ok(rows.iter().map(told).collect())
 }
 
-pub(super) fn hook_costs(records: &TeamRecords) -> Answer<Vec<HookCost>> {
+pub(super) fn hook_costs(records: &TeamRecords) -> QueryResult<Vec<HookCost>> {
     let mut given = records.whose();
     given.extend([COST_SESSIONS, COST_HOOKS].map(Value::from));
     let sql = format!(

@@ -16,12 +16,12 @@ use context_graph_core::session::{Curve, EventRecord, Playback};
 use context_graph_storage::sessions::decode_record;
 use context_graph_storage::store::{Block, Chain};
 use context_graph_web::{
-    Activity, Answer, Asked, Axis, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthFinding,
-    HookCost, Injection, Page, Records, RuleLine, Running, SessionLine, SessionsAsked, StoreSize, Trouble,
+    Activity, Asked, Axis, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthFinding, HookCost,
+    Injection, Page, QueryResult, Records, RuleLine, Running, SessionLine, SessionsAsked, StoreSize, Trouble,
     Verification,
 };
 
-use crate::aside::Refused;
+use crate::aside::RefusedRequest;
 use crate::db::{Connection, DbError, Pool, Row, Value};
 use crate::given;
 use crate::ingest::plausible;
@@ -104,7 +104,7 @@ impl TeamRecords {
         Self { is_noted: false, ..self }
     }
 
-    fn ask<T>(&self, ask: impl FnOnce(&mut dyn Connection) -> Result<T, DbError>) -> Answer<T> {
+    fn ask<T>(&self, ask: impl FnOnce(&mut dyn Connection) -> Result<T, DbError>) -> QueryResult<T> {
         self.pool.with(ask).map_err(trouble)
     }
 
@@ -124,7 +124,7 @@ impl TeamRecords {
     }
 
     /// The session with this name, if the member may see it. Looking at another member's session is noted.
-    fn find(&self, name: &str) -> Answer<Found> {
+    fn find(&self, name: &str) -> QueryResult<Found> {
         let missing = || Trouble::NotThere(format!("no session `{name}`"));
         let (id, machine) = match name.rsplit_once('@') {
             Some((id, machine)) if !machine.is_empty() => (id, machine.parse::<i64>().ok()),
@@ -154,7 +154,7 @@ impl TeamRecords {
     }
 
     /// Notes that somebody asked for a session that exists and that they may not see.
-    fn note_refusal(&self, id: &str, machine: Option<i64>) -> Answer<()> {
+    fn note_refusal(&self, id: &str, machine: Option<i64>) -> QueryResult<()> {
         let found = self.ask(|connection| match machine {
             Some(machine) => connection.one(
                 "SELECT machine FROM sessions WHERE machine = $1 AND session_id = $2",
@@ -166,12 +166,12 @@ impl TeamRecords {
             ),
         })?;
         let Some(row) = found else { return Ok(()) };
-        let refused = Refused::request(row.int(0), id, "not theirs to see");
+        let refused = RefusedRequest::request(row.int(0), id, "not theirs to see");
         refused.put_aside(&self.pool, &self.principal, (self.now_ms)()).map_err(trouble)
     }
 
     /// Notes that these sessions were looked at, each with its owner.
-    fn note_looks(&self, seen: impl IntoIterator<Item = (i64, i64)>) -> Answer<()> {
+    fn note_looks(&self, seen: impl IntoIterator<Item = (i64, i64)>) -> QueryResult<()> {
         let now_ms = (self.now_ms)();
         let mut fresh = Vec::new();
         {
@@ -212,7 +212,7 @@ impl TeamRecords {
     }
 
     /// Visits the records of a session. Returns where its chain breaks, if it does.
-    fn walk(&self, found: &Found, mut visit: impl FnMut(u64, EventRecord)) -> Answer<Option<u64>> {
+    fn walk(&self, found: &Found, mut visit: impl FnMut(u64, EventRecord)) -> QueryResult<Option<u64>> {
         let now_ms = (self.now_ms)();
         let mut link = Chain::begin(found.ordinal, &found.session_id);
         let mut next = 1;
@@ -258,7 +258,7 @@ impl Records for TeamRecords {
         newest.ok().flatten().map_or(0, |row| row.count(0))
     }
 
-    fn choices(&self) -> Answer<Choices> {
+    fn choices(&self) -> QueryResult<Choices> {
         let sql = format!(
             "SELECT DISTINCT s.project FROM sessions s WHERE {} ORDER BY s.project LIMIT 200",
             self.visible("s")
@@ -267,19 +267,19 @@ impl Records for TeamRecords {
         Ok(Choices { projects: rows.iter().map(|row| row.text(0).to_owned()).collect() })
     }
 
-    fn sessions(&self, asked: &SessionsAsked) -> Answer<Page<SessionLine>> {
+    fn sessions(&self, asked: &SessionsAsked) -> QueryResult<Page<SessionLine>> {
         lists::sessions(self, asked)
     }
 
-    fn session(&self, id: &str) -> Answer<SessionLine> {
+    fn session(&self, id: &str) -> QueryResult<SessionLine> {
         lists::session(self, &self.find(id)?)
     }
 
-    fn axis(&self, id: &str) -> Answer<Axis> {
+    fn axis(&self, id: &str) -> QueryResult<Axis> {
         lists::axis(self, &self.find(id)?)
     }
 
-    fn curve(&self, id: &str) -> Answer<Curve> {
+    fn curve(&self, id: &str) -> QueryResult<Curve> {
         let found = self.find(id)?;
         let known = self.curves.lock().unwrap_or_else(PoisonError::into_inner).get(&found.number).cloned();
         if let Some((_, curve)) = known.filter(|(records, _)| *records == found.records) {
@@ -297,35 +297,35 @@ impl Records for TeamRecords {
         Ok(playback.curve)
     }
 
-    fn story(&self, id: &str, first: u64, last: u64) -> Answer<Vec<EntryLine>> {
+    fn story(&self, id: &str, first: u64, last: u64) -> QueryResult<Vec<EntryLine>> {
         entries::story(self, &self.find(id)?, first, last)
     }
 
-    fn entries(&self, asked: &Asked, limit: usize) -> Answer<Page<EntryLine>> {
+    fn entries(&self, asked: &Asked, limit: usize) -> QueryResult<Page<EntryLine>> {
         entries::listed(self, asked, limit)
     }
 
-    fn entry(&self, session_id: &str, seq: u64) -> Answer<EntryDetail> {
+    fn entry(&self, session_id: &str, seq: u64) -> QueryResult<EntryDetail> {
         entries::whole(self, &self.find(session_id)?, seq)
     }
 
-    fn running(&self) -> Answer<Vec<Running>> {
+    fn running(&self) -> QueryResult<Vec<Running>> {
         lists::running(self)
     }
 
-    fn activity(&self, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity> {
+    fn activity(&self, since_ms: i64, step_ms: i64, bins: usize) -> QueryResult<Activity> {
         lists::activity(self, since_ms, step_ms, bins)
     }
 
-    fn injections(&self, limit: usize) -> Answer<Vec<Injection>> {
+    fn injections(&self, limit: usize) -> QueryResult<Vec<Injection>> {
         lists::injections(self, limit)
     }
 
-    fn rules(&self, since_ms: i64) -> Answer<Vec<RuleLine>> {
+    fn rules(&self, since_ms: i64) -> QueryResult<Vec<RuleLine>> {
         lists::rules(self, since_ms)
     }
 
-    fn explain(&self, session_id: &str, seq: u64) -> Answer<Explanation> {
+    fn explain(&self, session_id: &str, seq: u64) -> QueryResult<Explanation> {
         self.find(session_id)?;
         let why = "the rules of the member's machine are not known here";
         let command = format!(
@@ -335,19 +335,19 @@ impl Records for TeamRecords {
         Ok(Explanation { no_allow: Some(why.to_owned()), command, ..Explanation::default() })
     }
 
-    fn files(&self, since_ms: i64) -> Answer<Vec<FileLine>> {
+    fn files(&self, since_ms: i64) -> QueryResult<Vec<FileLine>> {
         lists::files(self, since_ms)
     }
 
-    fn findings(&self) -> Answer<Option<Vec<HealthFinding>>> {
+    fn findings(&self) -> QueryResult<Option<Vec<HealthFinding>>> {
         findings::findings(self).map(Some)
     }
 
-    fn hook_costs(&self) -> Answer<Vec<HookCost>> {
+    fn hook_costs(&self) -> QueryResult<Vec<HookCost>> {
         lists::hook_costs(self)
     }
 
-    fn sizes(&self) -> Answer<Vec<StoreSize>> {
+    fn sizes(&self) -> QueryResult<Vec<StoreSize>> {
         let sql = format!(
             "SELECT count(*), CAST(coalesce(sum(s.records), 0) AS BIGINT) FROM sessions s WHERE {}",
             self.visible("s")
@@ -367,7 +367,7 @@ impl Records for TeamRecords {
         }])
     }
 
-    fn verification(&self, begin: bool) -> Answer<Verification> {
+    fn verification(&self, begin: bool) -> QueryResult<Verification> {
         if !begin {
             return Ok(Verification::NotStarted);
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use context_graph_core::audit::Needle;
 use context_graph_storage::sessions::decode_record;
 use context_graph_storage::store::Block;
-use context_graph_web::{Answer, Asked, Trouble};
+use context_graph_web::{Asked, QueryResult, Trouble};
 
 use super::TeamRecords;
 use super::conditions::{Conditions, literal};
@@ -37,7 +37,12 @@ struct Stretch {
 }
 
 /// The newest `wanted` entries that match and contain one of the texts.
-pub(super) fn saying(records: &TeamRecords, asked: &Asked, span: Span, wanted: usize) -> Answer<Vec<Row>> {
+pub(super) fn saying(
+    records: &TeamRecords,
+    asked: &Asked,
+    span: Span,
+    wanted: usize,
+) -> QueryResult<Vec<Row>> {
     let needles: Vec<Needle> = asked.text.iter().map(|text| Needle::new(text)).collect();
     let started = Instant::now();
     let mut found: Vec<Row> = Vec::new();
@@ -93,7 +98,7 @@ fn read(
     (stretch, needles): (&Stretch, &[Needle]),
     wanted: usize,
     found: &mut Vec<Row>,
-) -> Answer<()> {
+) -> QueryResult<()> {
     let mut seqs = seqs(records, stretch, needles)?;
     let before = found.len();
     while !seqs.is_empty() && found.len() < before + wanted {
@@ -143,7 +148,7 @@ fn candidates(
     asked: &Asked,
     span: Span,
     &Candidates { needles, by_index, after, most }: &Candidates<'_>,
-) -> Answer<Vec<Stretch>> {
+) -> QueryResult<Vec<Stretch>> {
     let mut conditions = Conditions::visible(records, "w");
     let names = asked.session.iter().map(|name| name.rsplit_once('@').map_or(name.as_str(), |(id, _)| id));
     let names: Vec<Value> = names.map(|id| Value::from(format!("{}%", literal(id)))).collect();
@@ -202,7 +207,7 @@ fn with_parts(conditions: &mut Conditions, parts: Vec<Vec<i32>>) -> String {
 }
 
 /// The numbers of the records in a stretch that have one of the texts.
-fn seqs(records: &TeamRecords, stretch: &Stretch, needles: &[Needle]) -> Answer<Vec<u64>> {
+fn seqs(records: &TeamRecords, stretch: &Stretch, needles: &[Needle]) -> QueryResult<Vec<u64>> {
     let rows = records.ask(|connection| {
         connection.query(
             "SELECT first_seq, content FROM blocks WHERE tenant = $1 AND session = $2 AND born = $3

@@ -26,7 +26,7 @@ pub enum Cell {
 
 /// A row of a result; the first one has the column names.
 #[derive(Debug)]
-pub enum Answer {
+pub enum SqlPart {
     /// The names of the columns.
     Columns(Vec<String>),
     /// A row.
@@ -43,7 +43,7 @@ impl Store {
         &mut self,
         sql: &str,
         at_most: Duration,
-        visit: &mut dyn FnMut(Answer) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(SqlPart) -> ControlFlow<()>,
     ) -> Result<()> {
         let until = Instant::now() + at_most;
         // Sorting may need more than fits in memory.
@@ -57,13 +57,13 @@ impl Store {
         let mut statement = self.connection.prepare(sql).map_err(refused)?;
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let count = columns.len();
-        if visit(Answer::Columns(columns)).is_break() {
+        if visit(SqlPart::Columns(columns)).is_break() {
             return Ok(());
         }
         let mut rows = statement.query([]).map_err(refused)?;
         while let Some(row) = rows.next().map_err(refused)? {
             let cells = (0..count).map(|at| row.get_ref(at).map(cell)).collect::<rusqlite::Result<_>>();
-            if visit(Answer::Row(cells.map_err(refused)?)).is_break() {
+            if visit(SqlPart::Row(cells.map_err(refused)?)).is_break() {
                 break;
             }
         }

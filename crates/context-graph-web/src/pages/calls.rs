@@ -7,7 +7,7 @@ use super::query::{command_line, entries, one, parts};
 use super::row::{Place, row};
 use crate::layout::{Tab, copyable, empty, heading, page};
 use crate::link;
-use crate::records::{Answer, Asked, EntryLine, Records};
+use crate::records::{Asked, EntryLine, QueryResult, Records};
 use crate::said::Said;
 
 /// Entries per page.
@@ -15,7 +15,7 @@ const PAGE: usize = 100;
 const VERDICTS: [&str; 6] = ["deny", "ask", "block", "halt", "modify", "allow"];
 
 /// The page.
-pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> Answer<Markup> {
+pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> QueryResult<Markup> {
     let mut asked = entries(pairs);
     // Without an event in the query, only calls are shown.
     asked.calls_only = asked.event.is_empty() && one(pairs, "calls") != "0";

@@ -8,12 +8,12 @@ use super::sessions::other_client;
 use super::value::{of_text, section};
 use crate::layout::{Tab, copyable, heading, outcome, page, tail, verdict};
 use crate::link;
-use crate::records::{Answer, ChainState, Records};
+use crate::records::{ChainState, QueryResult, Records};
 use crate::said::Said;
 use crate::time;
 
 /// The page.
-pub(crate) fn show(records: &dyn Records, id: &str, seq: u64) -> Answer<Markup> {
+pub(crate) fn show(records: &dyn Records, id: &str, seq: u64) -> QueryResult<Markup> {
     let session = records.session(id)?;
     let detail = records.entry(&session.id, seq)?;
     let entry = &detail.entry;

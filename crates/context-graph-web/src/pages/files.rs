@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::query::{days, one};
 use crate::layout::{Tab, counted, empty, heading, number, page};
 use crate::link;
-use crate::records::{Answer, FileLine, Records};
+use crate::records::{FileLine, QueryResult, Records};
 use crate::said::Said;
 use crate::time;
 
@@ -55,7 +55,7 @@ impl<'a> Folder<'a> {
 }
 
 /// The page.
-pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> Answer<Markup> {
+pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> QueryResult<Markup> {
     let back = days(one(pairs, "since")).unwrap_or(DAYS);
     let files = records.files(now_ms - back * 86_400_000)?;
     let mut root = Folder::default();

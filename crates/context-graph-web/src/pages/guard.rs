@@ -6,7 +6,7 @@ use super::query::{days, one};
 use super::row::{Place, row};
 use crate::layout::{Tab, copyable, counted, empty, heading, number, page, verdict};
 use crate::link;
-use crate::records::{Answer, Asked, EntryLine, Explanation, Records, RuleLine};
+use crate::records::{Asked, EntryLine, Explanation, QueryResult, Records, RuleLine};
 use crate::said::Said;
 use crate::time;
 
@@ -17,7 +17,7 @@ const DAYS: i64 = 30;
 const DAY_MS: i64 = 86_400_000;
 
 /// The page.
-pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> Answer<Markup> {
+pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> QueryResult<Markup> {
     let back = days(one(pairs, "since")).unwrap_or(DAYS);
     let since_ms = now_ms - back * DAY_MS;
     let rules = records.rules(since_ms)?;
@@ -107,7 +107,7 @@ fn examples(entries: &[EntryLine], now_ms: i64) -> Markup {
 }
 
 /// The page of one call that was denied or asked about.
-pub(crate) fn explain(records: &dyn Records, id: &str, seq: u64) -> Answer<Markup> {
+pub(crate) fn explain(records: &dyn Records, id: &str, seq: u64) -> QueryResult<Markup> {
     let session = records.session(id)?;
     let detail = records.entry(&session.id, seq)?;
     let explanation = records.explain(&session.id, seq)?;

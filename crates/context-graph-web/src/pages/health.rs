@@ -4,12 +4,12 @@ use maud::{Markup, html};
 
 use super::query::one;
 use crate::layout::{Tab, counted, heading, number, page};
-use crate::records::{Answer, Grade, HealthFinding, HookCost, Records, StoreSize, Verification};
+use crate::records::{Grade, HealthFinding, HookCost, QueryResult, Records, StoreSize, Verification};
 use crate::said::Said;
 use crate::time;
 
 /// The page.
-pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> Answer<Markup> {
+pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> QueryResult<Markup> {
     let findings = records.findings()?;
     let costs = records.hook_costs()?;
     let sizes = records.sizes()?;

@@ -6,7 +6,7 @@ use super::row::{Place, beginning, row};
 use super::session::heard;
 use super::sessions::none_yet;
 use crate::layout::{Tab, continuity, counted, heading, number, page, tail};
-use crate::records::{Activity, Answer, Asked, EntryLine, Injection, Records, Running, SessionsAsked};
+use crate::records::{Activity, Asked, EntryLine, Injection, QueryResult, Records, Running, SessionsAsked};
 use crate::said::Said;
 use crate::{link, plot, time};
 
@@ -17,7 +17,7 @@ const BINS: usize = 48;
 const BIN_MS: i64 = 30 * 60_000;
 
 /// The page.
-pub(crate) fn show(records: &dyn Records, now_ms: i64) -> Answer<Markup> {
+pub(crate) fn show(records: &dyn Records, now_ms: i64) -> QueryResult<Markup> {
     let running = records.running()?;
     let since_ms = now_ms - BIN_MS * BINS as i64;
     let activity = records.activity(since_ms, BIN_MS, BINS)?;
@@ -52,13 +52,13 @@ pub(crate) fn show(records: &dyn Records, now_ms: i64) -> Answer<Markup> {
 }
 
 /// What was denied or asked about today, newest first.
-fn stops(records: &dyn Records, now_ms: i64) -> Answer<Vec<EntryLine>> {
+fn stops(records: &dyn Records, now_ms: i64) -> QueryResult<Vec<EntryLine>> {
     let verdict = ["deny", "ask", "block", "halt"].map(str::to_owned).to_vec();
     let asked = Asked { verdict, since_ms: Some(time::midnight(now_ms)), ..Asked::default() };
     Ok(records.entries(&asked, STOPS)?.items)
 }
 
-fn card(records: &dyn Records, running: &Running, now_ms: i64) -> Answer<Markup> {
+fn card(records: &dyn Records, running: &Running, now_ms: i64) -> QueryResult<Markup> {
     let line = &running.line;
     let curve = records.curve_soon(&line.id)?;
     let is_drawn = curve.is_some();

@@ -7,7 +7,7 @@ use super::query::one;
 use super::row::{Place, row};
 use super::sessions::other_client;
 use crate::layout::{Tab, continuity, counted, figure, heading, number, page, tail};
-use crate::records::{Answer, Axis, EntryLine, Records, SessionLine};
+use crate::records::{Axis, EntryLine, QueryResult, Records, SessionLine};
 use crate::said::Said;
 use crate::{link, plot, time};
 
@@ -20,7 +20,7 @@ pub(crate) fn show(
     id: &str,
     pairs: &[(String, String)],
     now_ms: i64,
-) -> Answer<Markup> {
+) -> QueryResult<Markup> {
     let line = records.session(id)?;
     let axis = records.axis(&line.id)?;
     let curve = records.curve_soon(&line.id)?;

@@ -7,14 +7,14 @@ use super::query::{self, one};
 use super::row::beginning;
 use crate::layout::{Tab, continuity, counted, empty, heading, number, page, tail};
 use crate::link;
-use crate::records::{Answer, Records, SessionLine};
+use crate::records::{QueryResult, Records, SessionLine};
 use crate::time;
 
 /// Sessions per page.
 const PAGE: usize = 30;
 
 /// The page.
-pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> Answer<Markup> {
+pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> QueryResult<Markup> {
     let asked = query::sessions(pairs, now_ms, PAGE);
     let found = records.sessions(&asked)?;
     let projects = records.choices()?.projects;

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use context_graph_storage::store::{Answer, Cell};
+use context_graph_storage::store::{Cell, SqlPart};
 use serde_json::{Value, json};
 
 use super::export::Row;
@@ -76,11 +76,11 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
         let mut rows = 0_u64;
         let asked = ask(&mut shelves, &args.query, at_most, &mut |answer| {
             written = match answer {
-                Answer::Columns(names) => {
+                SqlPart::Columns(names) => {
                     columns = if format == Format::Json { keys(names) } else { names };
                     if format == Format::Csv { csv(&columns, &mut out) } else { Ok(()) }
                 }
-                Answer::Row(cells) => {
+                SqlPart::Row(cells) => {
                     rows += 1;
                     if format == Format::Csv {
                         csv(&cells.iter().map(text).collect::<Vec<_>>(), &mut out)
@@ -111,8 +111,8 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
     let (mut heading, mut rows, mut letters) = (Vec::new(), Vec::new(), 0);
     ask(&mut shelves, &args.query, at_most, &mut |answer| {
         match answer {
-            Answer::Columns(names) => heading = names,
-            Answer::Row(cells) => {
+            SqlPart::Columns(names) => heading = names,
+            SqlPart::Row(cells) => {
                 let row: Vec<String> = cells.iter().map(text).collect();
                 letters += row.iter().map(|cell| cell.len() + 1).sum::<usize>();
                 rows.push(row);
@@ -146,7 +146,7 @@ fn ask(
     shelves: &mut Shelves,
     query: &str,
     at_most: Duration,
-    told: &mut dyn FnMut(Answer) -> ControlFlow<()>,
+    told: &mut dyn FnMut(SqlPart) -> ControlFlow<()>,
 ) -> Result<(), Failure> {
     let are_several = shelves.iter().len() > 1;
     let (mut is_first, mut is_over) = (true, false);
@@ -155,15 +155,15 @@ fn ask(
         let Some(store) = shelf.store.as_mut().filter(|_| !is_over) else { continue };
         let asked = store.ask(query, at_most, &mut |answer| {
             let answer = match answer {
-                Answer::Columns(_) if !std::mem::replace(&mut is_first, false) => {
+                SqlPart::Columns(_) if !std::mem::replace(&mut is_first, false) => {
                     return ControlFlow::Continue(());
                 }
-                Answer::Columns(names) if are_several => {
-                    Answer::Columns([vec!["project".to_owned()], names].concat())
+                SqlPart::Columns(names) if are_several => {
+                    SqlPart::Columns([vec!["project".to_owned()], names].concat())
                 }
-                Answer::Row(mut cells) if are_several => {
+                SqlPart::Row(mut cells) if are_several => {
                     cells.insert(0, Cell::Text(project.clone()));
-                    Answer::Row(cells)
+                    SqlPart::Row(cells)
                 }
                 answer => answer,
             };

@@ -9,7 +9,7 @@ use context_graph_web::{Grade, HealthFinding, Said, Verification};
 
 use super::place::{Place, locked};
 use crate::commands::audit::verify;
-use crate::commands::doctor::finding::{Finding, Level};
+use crate::commands::doctor::finding::{CheckResult, Level};
 use crate::commands::{doctor, failure::Failure};
 use crate::{Environment, clock};
 
@@ -90,7 +90,7 @@ fn verify_all(places: &[Place], progress: &mut dyn FnMut(u64, u64)) -> Result<Ve
     Ok(Verification::Holds { records, sessions, at_ms: clock::now_ms() })
 }
 
-fn finding(finding: Finding) -> HealthFinding {
+fn finding(finding: CheckResult) -> HealthFinding {
     HealthFinding {
         grade: match finding.level {
             Level::Ok => Grade::Ok,

@@ -8,8 +8,8 @@ use context_graph_core::session::{Curve, NoteKind};
 use context_graph_storage::StorageError;
 use context_graph_storage::store::{Counting, SessionQuery, Span};
 use context_graph_web::{
-    Activity, Answer, Asked, Axis, Bin, Choices, EntryDetail, EntryLine, Explanation, FileLine,
-    HealthFinding, HookCost, Injection, Page, Records, RuleLine, Running, SessionLine, SessionsAsked,
+    Activity, Asked, Axis, Bin, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthFinding,
+    HookCost, Injection, Page, QueryResult, Records, RuleLine, Running, SessionLine, SessionsAsked,
     StoreSize, Trouble, Verification,
 };
 
@@ -57,7 +57,7 @@ impl LocalRecords {
     }
 
     /// Queries every project.
-    fn each<T>(&self, mut ask: impl FnMut(&Place, &Opened) -> Result<T, Failure>) -> Answer<Vec<T>> {
+    fn each<T>(&self, mut ask: impl FnMut(&Place, &Opened) -> Result<T, Failure>) -> QueryResult<Vec<T>> {
         let mut answers = Vec::new();
         for place in self.places.iter() {
             answers.extend(place.ask(|opened| ask(place, opened)).map_err(trouble)?);
@@ -66,7 +66,7 @@ impl LocalRecords {
     }
 
     /// Queries the project that has this session, with its full id.
-    fn of<T>(&self, id: &str, ask: impl Fn(&Place, &Opened, &str) -> Result<T, Failure>) -> Answer<T> {
+    fn of<T>(&self, id: &str, ask: impl Fn(&Place, &Opened, &str) -> Result<T, Failure>) -> QueryResult<T> {
         let mut failed = None;
         for place in self.places.iter() {
             let answer = place.ask(|opened| {
@@ -98,11 +98,11 @@ impl Records for LocalRecords {
         self.places.iter().fold(0, |pulse, place| pulse.rotate_left(7) ^ place.pulse())
     }
 
-    fn choices(&self) -> Answer<Choices> {
+    fn choices(&self) -> QueryResult<Choices> {
         Ok(Choices { projects: self.places.iter().map(Place::root).collect() })
     }
 
-    fn sessions(&self, asked: &SessionsAsked) -> Answer<Page<SessionLine>> {
+    fn sessions(&self, asked: &SessionsAsked) -> QueryResult<Page<SessionLine>> {
         let found = self.each(|place, opened| sessions::listed(place, opened, asked))?;
         let mut items: Vec<SessionLine> = found.into_iter().flatten().collect();
         items.sort_by(|a, b| (b.updated_ms, &b.id).cmp(&(a.updated_ms, &a.id)));
@@ -111,15 +111,15 @@ impl Records for LocalRecords {
         Ok(Page { items, has_more })
     }
 
-    fn session(&self, id: &str) -> Answer<SessionLine> {
+    fn session(&self, id: &str) -> QueryResult<SessionLine> {
         self.of(id, sessions::line)
     }
 
-    fn axis(&self, id: &str) -> Answer<Axis> {
+    fn axis(&self, id: &str) -> QueryResult<Axis> {
         self.of(id, |_, opened, id| Ok(axis(opened.trail().axis(id)?)))
     }
 
-    fn curve(&self, id: &str) -> Answer<Curve> {
+    fn curve(&self, id: &str) -> QueryResult<Curve> {
         let mut failed = None;
         for place in self.places.iter() {
             // On its own store handle: replaying a long session takes a moment, and other pages must not
@@ -133,7 +133,7 @@ impl Records for LocalRecords {
         Err(failed.map_or_else(|| Trouble::NotThere(format!("no session `{id}`")), trouble))
     }
 
-    fn curve_soon(&self, id: &str) -> Answer<Option<Curve>> {
+    fn curve_soon(&self, id: &str) -> QueryResult<Option<Curve>> {
         let is_long = self.of(id, |place, opened, id| curves::is_long(place, &opened.shelf, id))?;
         if !is_long {
             return self.curve(id).map(Some);
@@ -152,11 +152,11 @@ impl Records for LocalRecords {
         Ok(None)
     }
 
-    fn story(&self, id: &str, first: u64, last: u64) -> Answer<Vec<EntryLine>> {
+    fn story(&self, id: &str, first: u64, last: u64) -> QueryResult<Vec<EntryLine>> {
         self.of(id, |_, opened, id| entries::story(opened, id, first, last))
     }
 
-    fn entries(&self, asked: &Asked, limit: usize) -> Answer<Page<EntryLine>> {
+    fn entries(&self, asked: &Asked, limit: usize) -> QueryResult<Page<EntryLine>> {
         let found = self.each(|_, opened| entries::listed(opened, asked, limit))?;
         let mut items: Vec<EntryLine> = found.into_iter().flatten().collect();
         items.sort_by(|a, b| (b.at_ms, &b.session_id, b.seq).cmp(&(a.at_ms, &a.session_id, a.seq)));
@@ -169,17 +169,17 @@ impl Records for LocalRecords {
         Ok(Page { items, has_more })
     }
 
-    fn entry(&self, session_id: &str, seq: u64) -> Answer<EntryDetail> {
+    fn entry(&self, session_id: &str, seq: u64) -> QueryResult<EntryDetail> {
         self.of(session_id, |place, opened, id| entries::whole(place, opened, id, seq))
     }
 
-    fn running(&self) -> Answer<Vec<Running>> {
+    fn running(&self) -> QueryResult<Vec<Running>> {
         let mut running: Vec<Running> = self.each(sessions::running)?.into_iter().flatten().collect();
         running.sort_by_key(|running| std::cmp::Reverse(running.line.updated_ms));
         Ok(running)
     }
 
-    fn activity(&self, since_ms: i64, step_ms: i64, bins: usize) -> Answer<Activity> {
+    fn activity(&self, since_ms: i64, step_ms: i64, bins: usize) -> QueryResult<Activity> {
         let mut all = vec![Bin::default(); bins];
         let each =
             self.each(|_, opened| Ok(opened.trail().activity(since_ms, step_ms, bins, MOST_CALLS)?))?;
@@ -193,7 +193,7 @@ impl Records for LocalRecords {
         Ok(Activity { since_ms, step_ms, bins: all })
     }
 
-    fn injections(&self, limit: usize) -> Answer<Vec<Injection>> {
+    fn injections(&self, limit: usize) -> QueryResult<Vec<Injection>> {
         let found = self.each(|place, opened| injections(place, opened, limit))?;
         let mut all: Vec<Injection> = found.into_iter().flatten().collect();
         all.sort_by_key(|injection| std::cmp::Reverse(injection.at_ms));
@@ -201,7 +201,7 @@ impl Records for LocalRecords {
         Ok(all)
     }
 
-    fn rules(&self, since_ms: i64) -> Answer<Vec<RuleLine>> {
+    fn rules(&self, since_ms: i64) -> QueryResult<Vec<RuleLine>> {
         let found = self.each(|_, opened| Ok(opened.trail().rules_that_stopped(since_ms, MOST_CALLS)?))?;
         let mut rules: Vec<RuleLine> = Vec::new();
         for more in found.into_iter().flatten() {
@@ -224,14 +224,14 @@ impl Records for LocalRecords {
         Ok(rules)
     }
 
-    fn explain(&self, session_id: &str, seq: u64) -> Answer<Explanation> {
+    fn explain(&self, session_id: &str, seq: u64) -> QueryResult<Explanation> {
         self.of(session_id, |place, opened, id| {
             let detail = entries::whole(place, opened, id, seq)?;
             Ok(guard::explain(place, &detail.entry))
         })
     }
 
-    fn files(&self, since_ms: i64) -> Answer<Vec<FileLine>> {
+    fn files(&self, since_ms: i64) -> QueryResult<Vec<FileLine>> {
         let several = self.places.len() > 1;
         let found = self.each(|_, opened| Ok(opened.trail().files_touched(since_ms, MOST_CALLS)?))?;
         let mut files: Vec<FileLine> = found
@@ -257,11 +257,11 @@ impl Records for LocalRecords {
         Ok(files)
     }
 
-    fn findings(&self) -> Answer<Option<Vec<HealthFinding>>> {
+    fn findings(&self) -> QueryResult<Option<Vec<HealthFinding>>> {
         Ok(self.health.findings(&self.places))
     }
 
-    fn hook_costs(&self) -> Answer<Vec<HookCost>> {
+    fn hook_costs(&self) -> QueryResult<Vec<HookCost>> {
         let found = self.each(|_, opened| {
             let query = SessionQuery { limit: Some(COST_SESSIONS), ..SessionQuery::default() };
             let newest = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;
@@ -296,7 +296,7 @@ impl Records for LocalRecords {
         Ok(costs)
     }
 
-    fn sizes(&self) -> Answer<Vec<StoreSize>> {
+    fn sizes(&self) -> QueryResult<Vec<StoreSize>> {
         self.each(|place, opened| {
             let (mut sessions, mut records, mut bytes) = (0, 0, 0);
             if let Some(store) = &opened.shelf.store {
@@ -308,7 +308,7 @@ impl Records for LocalRecords {
         })
     }
 
-    fn verification(&self, begin: bool) -> Answer<Verification> {
+    fn verification(&self, begin: bool) -> QueryResult<Verification> {
         Ok(self.health.verification(&self.places, begin))
     }
 }

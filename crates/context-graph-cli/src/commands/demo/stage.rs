@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::cost::Costs;
-use crate::process::{self, End, Reply};
+use crate::process::{self, End, ProgramOutput};
 use crate::scratch::Scratch;
 
 const SESSION: &str = "demo";
@@ -82,7 +82,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Starts the program as the client starts a hook, without anything of the user.
-    fn start(&self, event: &[u8]) -> Reply {
+    fn start(&self, event: &[u8]) -> ProgramOutput {
         let mut command = Command::new(self.program);
         command
             .args(["hooks", "event", "--stdin"])

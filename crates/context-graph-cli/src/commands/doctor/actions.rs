@@ -6,7 +6,7 @@ use std::time::Duration;
 use context_graph_core::session::ACTION_FAILED;
 
 use super::Patient;
-use super::finding::Finding;
+use super::finding::CheckResult;
 use crate::clock;
 use crate::commands::audit;
 use crate::commands::session::{PlaceArgs, Shelf};
@@ -20,7 +20,7 @@ const RECENT: Duration = Duration::from_hours(24);
 const MOST: usize = 100;
 
 /// Failures of the last day, grouped by action.
-pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     let rules = rules::load(&patient.environment);
     let configured = &rules.config().actions;
     if configured.is_empty() {
@@ -39,12 +39,12 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     }
     if by_action.is_empty() {
         let what = format!("no action failed in the last day ({} configured)", configured.len());
-        return vec![Finding::ok(CHECK, what)];
+        return vec![CheckResult::ok(CHECK, what)];
     }
     let told = |(name, failures): (&str, Vec<&str>)| {
         let last = failures.last().copied().unwrap_or_default();
         let times = counted(failures.len(), "time", "times");
-        Finding::warning(
+        CheckResult::warning(
             CHECK,
             format!("the action `{name}` failed {times} in the last day; last: {last}"),
             format!(

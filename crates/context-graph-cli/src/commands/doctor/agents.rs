@@ -10,7 +10,7 @@ use context_graph_events::agents::Agent;
 use context_graph_settings::{AgentClient, Change, Found};
 use serde_json::Value;
 
-use super::finding::{Finding, Fix, Level};
+use super::finding::{CheckResult, Fix, Level};
 use super::{Patient, binary, listed};
 use crate::Environment;
 use crate::commands::init::agents::{is_here, own_command};
@@ -27,7 +27,7 @@ struct Registered<'a> {
     text: String,
 }
 
-pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     AgentClient::all().flat_map(|client| of(patient, client)).collect()
 }
 
@@ -45,7 +45,7 @@ fn registered<'a>(environment: &'a Environment, client: &'static AgentClient) ->
     [Scope::User, Scope::Project].into_iter().filter_map(read).collect()
 }
 
-fn of(patient: &Patient, client: &'static AgentClient) -> Vec<Finding> {
+fn of(patient: &Patient, client: &'static AgentClient) -> Vec<CheckResult> {
     let registered = registered(&patient.environment, client);
     let mut findings = unreadable(&patient.environment, client);
     findings.extend(misplaced(&patient.environment, client));
@@ -53,7 +53,7 @@ fn of(patient: &Patient, client: &'static AgentClient) -> Vec<Finding> {
         findings.extend(one.findings(patient));
     }
     if let [one, other] = &registered[..] {
-        findings.push(Finding::warning(
+        findings.push(CheckResult::warning(
             client.agent.name(),
             format!(
                 "{} and {} both register our hooks: each call arrives twice",
@@ -65,7 +65,7 @@ fn of(patient: &Patient, client: &'static AgentClient) -> Vec<Finding> {
     }
     if findings.is_empty() && is_here(&patient.environment, client) {
         let (title, agent) = (client.agent.title(), client.agent);
-        findings.push(Finding::ok(
+        findings.push(CheckResult::ok(
             agent.name(),
             format!(
                 "{title} is here and has no hook of ours: `context-graph init --agent {agent}` adds them"
@@ -92,7 +92,7 @@ impl Registered<'_> {
         format!("`context-graph init --agent {}{}`", self.client.agent, self.flag())
     }
 
-    fn findings(&self, patient: &Patient) -> Vec<Finding> {
+    fn findings(&self, patient: &Patient) -> Vec<CheckResult> {
         let mut findings = self.against_plan();
         findings.extend(self.program(patient));
         findings.extend(self.skipped());
@@ -109,13 +109,13 @@ impl Registered<'_> {
                 0 => format!("the bridge is in {file}"),
                 events => format!("{} registered in {file}", counted(events, "event is", "events are")),
             };
-            findings.push(Finding::ok(self.name(), what));
+            findings.push(CheckResult::ok(self.name(), what));
         }
         findings
     }
 
     /// What `init` would change.
-    fn against_plan(&self) -> Vec<Finding> {
+    fn against_plan(&self) -> Vec<CheckResult> {
         let Some((program, missing)) = self.client.called(&self.text) else { return Vec::new() };
         let command = own_command(self.environment, &program, missing);
         let Ok(edited) = self.client.install(Some(&self.text), &command) else { return Vec::new() };
@@ -124,20 +124,20 @@ impl Registered<'_> {
         for change in &edited.changes {
             match change {
                 Change::HookAdded { event } if Some(event.as_str()) == self.client.call_event() => {
-                    findings.push(Finding::broken(
+                    findings.push(CheckResult::broken(
                         name,
                         format!("no hook of ours in {file} is for {event}: nothing is guarded"),
                         self.init(),
                     ));
                 }
                 Change::HookAdded { event } => missing.push(event.clone()),
-                Change::HookUpdated { event, keys } if is_open(keys) => findings.push(Finding::broken(
+                Change::HookUpdated { event, keys } if is_open(keys) => findings.push(CheckResult::broken(
                     name,
                     format!("{event} in {file} does not say that a guard which fails blocks the call"),
                     self.init(),
                 )),
                 Change::HookUpdated { event, keys } if self.is_too_short(event, keys) => {
-                    findings.push(Finding::broken(
+                    findings.push(CheckResult::broken(
                         name,
                         format!(
                             "{event} in {file} is given a time of less than a second, which it counts in \
@@ -156,11 +156,11 @@ impl Registered<'_> {
         if !missing.is_empty() {
             let what =
                 format!("{file} does not register {}: these events are not recorded", listed(&missing));
-            findings.push(Finding::warning(name, what, self.init()));
+            findings.push(CheckResult::warning(name, what, self.init()));
         }
         if !differing.is_empty() {
             let what = format!("{file} differs from what `init` writes: {}", listed(&differing));
-            findings.push(Finding::warning(name, what, self.init()));
+            findings.push(CheckResult::warning(name, what, self.init()));
         }
         // `init` would write the whole file again.
         findings.into_iter().map(|finding| finding.fixed_by(self.mend())).collect()
@@ -189,10 +189,10 @@ impl Registered<'_> {
         self.json()["hooks"][&found.event][group]["hooks"][entry].clone()
     }
 
-    fn program(&self, patient: &Patient) -> Option<Finding> {
+    fn program(&self, patient: &Patient) -> Option<CheckResult> {
         let (program, _) = self.client.called(&self.text)?;
         binary::resolve(&program, &patient.root, None).is_none().then(|| {
-            Finding::broken(
+            CheckResult::broken(
                 self.name(),
                 format!("{} names {program}, and there is no such program", self.file.path().display()),
                 self.init(),
@@ -202,7 +202,7 @@ impl Registered<'_> {
     }
 
     /// Hooks that the client silently skips.
-    fn skipped(&self) -> Vec<Finding> {
+    fn skipped(&self) -> Vec<CheckResult> {
         let file = self.file.path().display();
         let json = self.json();
         let mut findings = Vec::new();
@@ -210,7 +210,7 @@ impl Registered<'_> {
             let matcher = json["hooks"][&found.event][found.position().0]["matcher"].as_str();
             if self.client.agent == Agent::Goose && matcher == Some("*") {
                 let event = &found.event;
-                findings.push(Finding::broken(
+                findings.push(CheckResult::broken(
                     self.name(),
                     format!("{event} in {file} has the matcher `*`, which is not a regular expression: Goose skips it"),
                     format!("take the matcher out of {file}"),
@@ -220,7 +220,7 @@ impl Registered<'_> {
         let known = ["hooks", "description"];
         let other = json.as_object().and_then(|file| file.keys().find(|key| !known.contains(&key.as_str())));
         if let Some(key) = other.filter(|_| self.client.agent == Agent::Codex) {
-            findings.push(Finding::broken(
+            findings.push(CheckResult::broken(
                 self.name(),
                 format!(
                     "{file} has the key `{}`: Codex refuses a file with keys that it does not know",
@@ -233,7 +233,7 @@ impl Registered<'_> {
     }
 
     /// Settings that turn hooks off.
-    fn switched_off(&self) -> Option<Finding> {
+    fn switched_off(&self) -> Option<CheckResult> {
         let json = self.json();
         let is_disabled = |name: &Value| name == "context-graph";
         let key = match self.client.agent {
@@ -250,7 +250,7 @@ impl Registered<'_> {
             _ => return None,
         };
         let file = self.file.path().display();
-        Some(Finding::broken(
+        Some(CheckResult::broken(
             self.name(),
             format!("`{key}` in {file}: {} runs no hook of ours", self.client.agent.title()),
             format!("change `{key}` in {file}"),
@@ -263,20 +263,20 @@ fn is_open(keys: &[&str]) -> bool {
 }
 
 /// Files that name us but that no client can read.
-fn unreadable(environment: &Environment, client: &'static AgentClient) -> Vec<Finding> {
+fn unreadable(environment: &Environment, client: &'static AgentClient) -> Vec<CheckResult> {
     let broken = |scope| {
         let file = SettingsFile::of_agent(environment, client, scope);
         let text = file.read().ok().flatten().filter(|text| text.contains("context-graph"))?;
         let error = client.find_ours(&text).err()?;
         let what = format!("{}: {error}", file.path().display());
-        Some(Finding::broken(client.agent.name(), what, "correct the file"))
+        Some(CheckResult::broken(client.agent.name(), what, "correct the file"))
     };
     [Scope::User, Scope::Project].into_iter().filter_map(broken).collect()
 }
 
 /// Droid also reads `hooks.json`, with the events at the top level. Events nested as in its settings have no
 /// effect.
-fn misplaced(environment: &Environment, client: &'static AgentClient) -> Vec<Finding> {
+fn misplaced(environment: &Environment, client: &'static AgentClient) -> Vec<CheckResult> {
     if client.agent != Agent::Droid {
         return Vec::new();
     }
@@ -286,7 +286,7 @@ fn misplaced(environment: &Environment, client: &'static AgentClient) -> Vec<Fin
             context_graph_storage::safe_open::read_regular(&path, crate::settings_file::MAX_BYTES).ok()?;
         let nested = client.has_ours(std::str::from_utf8(&bytes).ok()?);
         nested.then(|| {
-            Finding::broken(
+            CheckResult::broken(
                 client.agent.name(),
                 format!(
                     "{} has our hooks below `hooks`, where Droid does not look: in this file the events are at the top",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use context_graph_storage::safe_open;
 
 use super::Patient;
-use super::finding::{Finding, Fix};
+use super::finding::{CheckResult, Fix};
 use super::permit;
 use super::sources::Ours;
 use crate::Environment;
@@ -20,9 +20,9 @@ const MAX_PROGRAM: u64 = 1 << 30;
 const CHECK: &str = "binary";
 
 /// Checks every program that our hooks name.
-pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     let mut seen = BTreeSet::new();
-    let mut findings: Vec<Finding> = patient
+    let mut findings: Vec<CheckResult> = patient
         .ours()
         .iter()
         .filter(|hook| hook.is_direct() && seen.insert(hook.words[0].clone()))
@@ -30,7 +30,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         .collect();
     if findings.is_empty() && !seen.is_empty() {
         let names: Vec<&str> = seen.iter().map(String::as_str).collect();
-        findings.push(Finding::ok(CHECK, format!("{} is this program", names.join(" and "))));
+        findings.push(CheckResult::ok(CHECK, format!("{} is this program", names.join(" and "))));
     }
     findings
 }
@@ -51,14 +51,14 @@ fn put_on_the_path() -> String {
 }
 
 /// What is wrong with the program that a hook names; `None` if it is this one.
-pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
+pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<CheckResult> {
     let (name, file) = (&hook.words[0], hook.source.path.display());
     let scope = hook.source.scope();
     let fix = |scope: Option<Scope>| match scope {
         Some(scope) => format!("`context-graph init{}` names the right one", scope.flag()),
         None => "build the plugin again with this program: `context-graph plugin build DIR`".to_owned(),
     };
-    let mended = |finding: Finding| match scope {
+    let mended = |finding: CheckResult| match scope {
         Some(scope) => finding.fixed_by(Fix::Install(scope)),
         None => finding,
     };
@@ -66,18 +66,18 @@ pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
         // Shared settings name no path of one machine, so writing them again would change nothing.
         if is_bare(name) && scope == Some(Scope::Project) {
             let what = format!("`{name}` in {file} is not on the PATH: no hook can start");
-            return Some(Finding::broken(CHECK, what, put_on_the_path()));
+            return Some(CheckResult::broken(CHECK, what, put_on_the_path()));
         }
         let what = if is_bare(name) {
             format!("`{name}` in {file} is not on the PATH: no hook can start")
         } else {
             format!("{name} in {file} is not there, as after an update that moved it: no hook can start")
         };
-        return Some(mended(Finding::broken(CHECK, what, fix(scope))));
+        return Some(mended(CheckResult::broken(CHECK, what, fix(scope))));
     };
     if !is_executable(&path) {
         let what = format!("{} in {file} may not be executed: no hook can start", path.display());
-        return Some(mended(Finding::broken(
+        return Some(mended(CheckResult::broken(
             CHECK,
             what,
             format!("`chmod +x {}`, or {}", path.display(), fix(scope)),
@@ -93,17 +93,17 @@ pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<Finding> {
     let version = version_of(&path);
     let own = concat!("context-graph ", env!("CARGO_PKG_VERSION"));
     Some(match version {
-        Some(version) if version == own => Finding::warning(
+        Some(version) if version == own => CheckResult::warning(
             CHECK,
             format!("the hooks in {file} run {}, and this is {}", path.display(), here.display()),
             format!("run doctor from there, or {}", fix(scope)),
         ),
-        Some(version) => mended(Finding::broken(
+        Some(version) => mended(CheckResult::broken(
             CHECK,
             format!("the hooks in {file} run {} ({version}), and this is {own}", path.display()),
             fix(scope),
         )),
-        None => mended(Finding::broken(
+        None => mended(CheckResult::broken(
             CHECK,
             format!("{} in {file} is some other program, or a broken one", path.display()),
             fix(scope),
@@ -117,17 +117,17 @@ fn named_by_the_project(
     path: &Path,
     here: &Path,
     fix: &str,
-    mended: &impl Fn(Finding) -> Finding,
-) -> Finding {
+    mended: &impl Fn(CheckResult) -> CheckResult,
+) -> CheckResult {
     let file = hook.source.path.display();
     let what = format!("the hooks in {file} run {}, and this is {}", path.display(), here.display());
     let read = |path: &Path| safe_open::read_regular(path, MAX_PROGRAM);
     let is_copy = read(path).is_ok_and(|bytes| read(here).is_ok_and(|own| own == bytes));
     if is_copy {
-        return Finding::warning(CHECK, what, format!("run doctor from there, or {fix}"));
+        return CheckResult::warning(CHECK, what, format!("run doctor from there, or {fix}"));
     }
     let what = format!("{what}; which program that is was not tried, because the project names it");
-    mended(Finding::broken(CHECK, what, fix.to_owned()))
+    mended(CheckResult::broken(CHECK, what, fix.to_owned()))
 }
 
 pub(super) fn version_of(path: &Path) -> Option<String> {

@@ -10,12 +10,12 @@ use std::time::Duration;
 use context_graph_events::EventName;
 use serde_json::Value;
 
-use super::finding::Finding;
+use super::finding::CheckResult;
 use super::permit::Permit;
 use super::sources::Ours;
 use super::{Patient, listed, permit, sample};
 use crate::cost::Costs;
-use crate::process::{self, End, Reply};
+use crate::process::{self, End, ProgramOutput};
 use crate::scratch::Scratch;
 use crate::summary::counted;
 
@@ -28,7 +28,7 @@ const SLOW: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Starts every registered hook once, and the guard's a few more times.
-pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     let ours = patient.ours();
     if ours.is_empty() {
         return Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let mut scratch = match Scratch::new("doctor").and_then(Scratch::without_upkeep) {
         Ok(scratch) => scratch,
         Err(error) => {
-            return vec![Finding::warning(
+            return vec![CheckResult::warning(
                 CHECK,
                 format!("hooks could not be tried: no temporary folder can be made ({error})"),
                 "make sure that there is room and that you can write to the folder in TMPDIR",
@@ -83,7 +83,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             guard = Some((hook, permit));
         }
     }
-    let mut findings: Vec<Finding> = failures
+    let mut findings: Vec<CheckResult> = failures
         .iter()
         .map(|(trouble, events)| failed(trouble, events))
         .chain(not_tried(&withheld))
@@ -91,7 +91,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     if !findings.is_empty() {
         return findings;
     }
-    findings.push(Finding::ok(
+    findings.push(CheckResult::ok(
         CHECK,
         format!("{} started as registered, and answered", counted(tried.len(), "hook was", "hooks were")),
     ));
@@ -104,11 +104,11 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
 }
 
 /// Reports hooks that run something from the project: examining a project must not run it.
-fn not_tried(withheld: &[String]) -> Option<Finding> {
+fn not_tried(withheld: &[String]) -> Option<CheckResult> {
     let mut events = withheld.to_vec();
     events.dedup();
     (!events.is_empty()).then(|| {
-        Finding::warning(
+        CheckResult::warning(
             CHECK,
             format!(
                 "the hook for {} was not tried: it runs more than this program, and the project names it",
@@ -126,7 +126,7 @@ fn ask(
     permit: &Permit,
     event: &Value,
     folder: &Path,
-) -> Result<Reply, String> {
+) -> Result<ProgramOutput, String> {
     let mut command = command(patient, hook, permit).ok_or_else(|| "was not tried".to_owned())?;
     command.current_dir(folder).env("CLAUDE_PROJECT_DIR", folder).env_remove("CONTEXT_GRAPH_DB_PATH");
     let timeout = hook.entry.get("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0);
@@ -163,7 +163,7 @@ fn command(patient: &Patient, hook: &Ours<'_>, permit: &Permit) -> Option<Comman
 }
 
 /// Whether the client can use the answer, and the answer comes from us.
-fn answered(event: EventName, reply: &Reply) -> Result<(), String> {
+fn answered(event: EventName, reply: &ProgramOutput) -> Result<(), String> {
     let complaint = reply.stderr.lines().next().unwrap_or("").trim();
     if !reply.succeeded() {
         let code = match reply.end {
@@ -188,8 +188,8 @@ fn answered(event: EventName, reply: &Reply) -> Result<(), String> {
     }
 }
 
-fn failed(trouble: &str, events: &[String]) -> Finding {
-    Finding::broken(
+fn failed(trouble: &str, events: &[String]) -> CheckResult {
+    CheckResult::broken(
         CHECK,
         format!("the hook for {} {trouble}", listed(events)),
         "see the other findings first; else run the command of the settings by hand with an event on stdin",
@@ -197,13 +197,13 @@ fn failed(trouble: &str, events: &[String]) -> Finding {
 }
 
 /// Whether a forbidden call is denied.
-fn denies(ask: impl Fn(&Value) -> Option<Reply>, folder: &Path) -> Option<Finding> {
+fn denies(ask: impl Fn(&Value) -> Option<ProgramOutput>, folder: &Path) -> Option<CheckResult> {
     let reply = ask(&sample::forbidden(folder))?;
     let answer: Value = serde_json::from_str(&reply.stdout).ok()?;
     let decision = answer.get("hookSpecificOutput").and_then(|it| it.get("permissionDecision"))?.as_str();
     match decision {
-        Some("deny") => Some(Finding::ok("guard", "`rm -rf /` is denied")),
-        _ => Some(Finding::warning(
+        Some("deny") => Some(CheckResult::ok("guard", "`rm -rf /` is denied")),
+        _ => Some(CheckResult::warning(
             "guard",
             "`rm -rf /` is not denied: a policy file of yours says otherwise",
             "`context-graph policy explain --command 'rm -rf /'` says which rule; `policy list` shows what is switched off",
@@ -211,7 +211,7 @@ fn denies(ask: impl Fn(&Value) -> Option<Reply>, folder: &Path) -> Option<Findin
     }
 }
 
-fn wait(ask: impl Fn(&Value) -> Option<Reply>, folder: &Path) -> Option<Finding> {
+fn wait(ask: impl Fn(&Value) -> Option<ProgramOutput>, folder: &Path) -> Option<CheckResult> {
     let event = sample::event(EventName::PreToolUse, folder);
     let mut costs = Costs::default();
     for _ in 0..ROUNDS {
@@ -219,12 +219,12 @@ fn wait(ask: impl Fn(&Value) -> Option<Reply>, folder: &Path) -> Option<Finding>
     }
     let what = format!("a tool call waits for its guard {}, in {ROUNDS} runs", costs.summary());
     Some(if costs.median()? > SLOW {
-        Finding::warning(
+        CheckResult::warning(
             "cost",
             what,
             "where a script stands in between, register the program itself: `context-graph init`",
         )
     } else {
-        Finding::ok("cost", what)
+        CheckResult::ok("cost", what)
     })
 }

@@ -3,15 +3,15 @@
 use context_graph_events::EventName;
 use serde_json::Value;
 
-use super::finding::{Finding, Fix};
+use super::finding::{CheckResult, Fix};
 use super::matcher::never_matches;
 use super::registration::HOOKS;
 use super::sources::Ours;
 
 /// Checks one entry.
-pub(super) fn check(hook: &Ours<'_>) -> Vec<Finding> {
+pub(super) fn check(hook: &Ours<'_>) -> Vec<CheckResult> {
     let is_guard = EventName::parse(&hook.event) == Some(EventName::PreToolUse);
-    let mut findings: Vec<Finding> =
+    let mut findings: Vec<CheckResult> =
         [worktree(hook), timeout(hook), condition(hook, is_guard)].into_iter().flatten().collect();
     if is_guard {
         findings.extend([not_waited_for(hook), matcher(hook)].into_iter().flatten());
@@ -25,29 +25,29 @@ fn place(hook: &Ours<'_>) -> String {
 }
 
 /// A finding that `init` fixes, if we may write the file.
-fn mended_by_init(hook: &Ours<'_>, finding: Finding) -> Finding {
+fn mended_by_init(hook: &Ours<'_>, finding: CheckResult) -> CheckResult {
     match hook.source.scope() {
         Some(scope) => finding.fixed_by(Fix::Install(scope)),
         None => finding,
     }
 }
 
-fn worktree(hook: &Ours<'_>) -> Option<Finding> {
+fn worktree(hook: &Ours<'_>) -> Option<CheckResult> {
     (hook.event == EventName::WorktreeCreate.as_str()).then(|| {
         let what =
             format!("{}: a hook for WorktreeCreate replaces git, and ours creates no worktree", place(hook));
         let fix = format!("take the entry out of {}; `context-graph init` does", hook.source.path.display());
-        mended_by_init(hook, Finding::broken(HOOKS, what, fix))
+        mended_by_init(hook, CheckResult::broken(HOOKS, what, fix))
     })
 }
 
-fn timeout(hook: &Ours<'_>) -> Option<Finding> {
+fn timeout(hook: &Ours<'_>) -> Option<CheckResult> {
     has_bad_timeout(hook).then(|| {
         let what = format!(
             "{}: the timeout is not a positive number, so Claude Code drops the hook without a message",
             place(hook)
         );
-        mended_by_init(hook, Finding::broken(HOOKS, what, "`context-graph init` writes the right one"))
+        mended_by_init(hook, CheckResult::broken(HOOKS, what, "`context-graph init` writes the right one"))
     })
 }
 
@@ -56,35 +56,43 @@ pub(super) fn has_bad_timeout(hook: &Ours<'_>) -> bool {
     hook.entry.get("timeout").is_some_and(|it| it.as_f64().is_none_or(|seconds| seconds <= 0.0))
 }
 
-fn condition(hook: &Ours<'_>, is_guard: bool) -> Option<Finding> {
+fn condition(hook: &Ours<'_>, is_guard: bool) -> Option<CheckResult> {
     hook.entry.get("if").map(|_| {
         let effect = if is_guard { "the guard sees only part of the calls" } else { "it may never run" };
         let place = place(hook);
-        Finding::warning(HOOKS, format!("{place}: with `if`, {effect}"), format!("take `if` out of {place}"))
+        CheckResult::warning(
+            HOOKS,
+            format!("{place}: with `if`, {effect}"),
+            format!("take `if` out of {place}"),
+        )
     })
 }
 
-fn not_waited_for(hook: &Ours<'_>) -> Option<Finding> {
+fn not_waited_for(hook: &Ours<'_>) -> Option<CheckResult> {
     (hook.entry.get("async") == Some(&Value::Bool(true))).then(|| {
         let place = place(hook);
         let what = format!(
             "{place}: with `async` Claude Code does not wait, so nothing that the guard denies is denied"
         );
-        Finding::broken(HOOKS, what, format!("take `async` out of {place}"))
+        CheckResult::broken(HOOKS, what, format!("take `async` out of {place}"))
     })
 }
 
-fn matcher(hook: &Ours<'_>) -> Option<Finding> {
+fn matcher(hook: &Ours<'_>) -> Option<CheckResult> {
     let matcher = hook.matcher.as_ref()?;
     let (place, file) = (place(hook), hook.source.path.display());
     let fix = format!("take `matcher` out of hooks.PreToolUse in {file}; `context-graph init` does");
     let finding = match never_matches(matcher) {
-        Some(why) => {
-            Finding::broken(HOOKS, format!("{place}: the matcher `{matcher}` matches nothing: {why}"), fix)
-        }
-        None => {
-            Finding::warning(HOOKS, format!("{place}: the guard sees only calls that match `{matcher}`"), fix)
-        }
+        Some(why) => CheckResult::broken(
+            HOOKS,
+            format!("{place}: the matcher `{matcher}` matches nothing: {why}"),
+            fix,
+        ),
+        None => CheckResult::warning(
+            HOOKS,
+            format!("{place}: the guard sees only calls that match `{matcher}`"),
+            fix,
+        ),
     };
     Some(mended_by_init(hook, finding))
 }

@@ -4,7 +4,7 @@ use context_graph_events::EventName;
 use context_graph_settings::{NEWEST_KNOWN_CLIENT, UNKNOWN_EVENTS_SKIPPED_SINCE, known_since};
 use serde_json::Value;
 
-use super::finding::{Finding, Fix};
+use super::finding::{CheckResult, Fix};
 use super::{Patient, listed};
 use crate::client::words;
 
@@ -12,18 +12,18 @@ const FILES: &str = "settings";
 const EVENTS: &str = "events";
 
 /// Whether the settings can be read: the client silently ignores a file that is not valid JSON.
-pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     let mut findings = Vec::new();
     for source in &patient.sources {
         let file = source.path.display();
         if let Err(problem) = &source.value {
-            findings.push(Finding::broken(
+            findings.push(CheckResult::broken(
                 FILES,
                 format!("{file} cannot be used: {problem}; Claude Code ignores all of it"),
                 format!("correct {file}{}", backup_hint(patient)),
             ));
         } else if source.get("hooks").is_some_and(|hooks| !hooks.is_object()) {
-            findings.push(Finding::broken(
+            findings.push(CheckResult::broken(
                 FILES,
                 format!("`hooks` in {file} is not an object: Claude Code ignores it"),
                 format!("correct {file}, then `context-graph init`"),
@@ -32,7 +32,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     }
     if findings.is_empty() {
         let files = patient.sources.iter().map(|source| source.path.display().to_string());
-        findings.push(Finding::ok(FILES, format!("can be read: {}", listed(files))));
+        findings.push(CheckResult::ok(FILES, format!("can be read: {}", listed(files))));
     }
     findings
 }
@@ -48,7 +48,7 @@ fn backup_hint(patient: &Patient) -> String {
 }
 
 /// Events in the settings that the client does not know.
-pub(super) fn events(patient: &Patient) -> Vec<Finding> {
+pub(super) fn events(patient: &Patient) -> Vec<CheckResult> {
     let newest = NEWEST_KNOWN_CLIENT;
     let version = patient.client.as_ref().map_or(newest, |client| client.version);
     let mut findings = Vec::new();
@@ -72,17 +72,17 @@ pub(super) fn events(patient: &Patient) -> Vec<Finding> {
         findings.push(if version < UNKNOWN_EVENTS_SKIPPED_SINCE {
             let what = format!("client {version_words} does not know {names} and so ignores all of {file}");
             match source.scope() {
-                Some(scope) => Finding::broken(EVENTS, what, fix).fixed_by(Fix::Install(scope)),
-                None => Finding::broken(EVENTS, what, fix),
+                Some(scope) => CheckResult::broken(EVENTS, what, fix).fixed_by(Fix::Install(scope)),
+                None => CheckResult::broken(EVENTS, what, fix),
             }
         } else {
             let what =
                 format!("client {version_words} knows no event {names} in {file}: those hooks never run");
-            Finding::warning(EVENTS, what, fix)
+            CheckResult::warning(EVENTS, what, fix)
         });
     }
     if findings.is_empty() {
-        findings.push(Finding::ok(EVENTS, "Claude Code knows every event in the settings"));
+        findings.push(CheckResult::ok(EVENTS, "Claude Code knows every event in the settings"));
     }
     findings
 }

@@ -34,7 +34,7 @@ pub(crate) enum Fix {
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct CheckResult {
     /// What was checked, in one word.
     pub(crate) check: &'static str,
     pub(crate) level: Level,
@@ -44,7 +44,7 @@ pub(crate) struct Finding {
     pub(super) mend: Option<Fix>,
 }
 
-impl Finding {
+impl CheckResult {
     pub(super) fn ok(check: &'static str, what: impl Into<String>) -> Self {
         Self { check, level: Level::Ok, what: what.into(), fix: None, mend: None }
     }

@@ -35,7 +35,7 @@ use super::init;
 use crate::Environment;
 use crate::client::{Client, words};
 pub(crate) use agents::steps_to_trust;
-use finding::{Finding, Level};
+use finding::{CheckResult, Level};
 use sources::{Layer, Ours, Source};
 
 /// Find out whether everything works, and what to do if not
@@ -112,7 +112,7 @@ impl Patient {
         binary::expand(text, &self.root, plugin_root(hook))
     }
 
-    fn examine(&self) -> Vec<Finding> {
+    fn examine(&self) -> Vec<CheckResult> {
         [
             files::check(self),
             registration::check(self),
@@ -179,7 +179,7 @@ pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> CommandResult
 }
 
 /// All findings for a project.
-pub(crate) fn examined(environment: Environment) -> Vec<Finding> {
+pub(crate) fn examined(environment: Environment) -> Vec<CheckResult> {
     Patient::new(environment).examine()
 }
 

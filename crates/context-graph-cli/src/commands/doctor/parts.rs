@@ -7,7 +7,7 @@ use context_graph_storage::{StorageError, safe_open, store};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::finding::{Finding, Level};
+use super::finding::{CheckResult, Level};
 use super::sources::{Layer, Source};
 use super::{Patient, binary, registration};
 use crate::client::words;
@@ -124,7 +124,7 @@ fn registered(patient: &Patient, source: &Source) -> Part {
             Part::new("settings", version, Some(source.path.clone()))
         }
     };
-    let told = |part: Part, finding: Finding| {
+    let told = |part: Part, finding: CheckResult| {
         let part = if finding.level == Level::Broken { part.unfit() } else { part };
         let fix = finding.fix.unwrap_or_default();
         part.with_note(finding.what).with_next_step(fix)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use context_graph_settings::{Change, install_where};
 
-use super::finding::{Finding, Fix};
+use super::finding::{CheckResult, Fix};
 use super::sources::{Layer, Ours, Source};
 use super::{Patient, agents, entry, listed};
 use crate::commands::init::is_generated;
@@ -14,19 +14,19 @@ pub(super) const HOOKS: &str = "hooks";
 /// The finding if there is no hook of ours at all.
 pub(super) const NOT_INSTALLED: &str = "not installed: Claude Code has no hook of context-graph here";
 
-pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     let ours = patient.ours();
     if ours.is_empty() && agents::any(&patient.environment) {
-        return vec![Finding::ok(HOOKS, "Claude Code has no hook of ours here; other agents have")];
+        return vec![CheckResult::ok(HOOKS, "Claude Code has no hook of ours here; other agents have")];
     }
     if ours.is_empty() {
-        return vec![Finding::broken(
+        return vec![CheckResult::broken(
             HOOKS,
             NOT_INSTALLED,
             "`context-graph init` in the project, or `context-graph init --user` for all of them",
         )];
     }
-    let mut findings: Vec<Finding> = ours.iter().flat_map(entry::check).collect();
+    let mut findings: Vec<CheckResult> = ours.iter().flat_map(entry::check).collect();
     findings.extend(patient.sources.iter().filter(|it| !it.ours(&patient.root).is_empty()).flat_map(
         |source| {
             if source.scope().is_some() { against_plan(patient, source) } else { Vec::new() }
@@ -37,7 +37,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     if findings.is_empty() {
         let events: BTreeSet<&str> = ours.iter().map(|hook| hook.event.as_str()).collect();
         let places: BTreeSet<String> = ours.iter().map(|it| it.source.path.display().to_string()).collect();
-        findings.push(Finding::ok(
+        findings.push(CheckResult::ok(
             HOOKS,
             format!(
                 "{} registered in {}",
@@ -50,7 +50,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
 }
 
 /// What `init` would change in a settings file.
-pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
+pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<CheckResult> {
     let ours = source.ours(&patient.root);
     let (Some(scope), Some(first)) = (source.scope(), ours.iter().find(|hook| hook.is_direct())) else {
         return Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
     }
     let mut findings = Vec::new();
     if !missing.is_empty() && !missing.contains(&"PreToolUse") {
-        findings.push(Finding::warning(
+        findings.push(CheckResult::warning(
             HOOKS,
             format!(
                 "{file} does not register {}: these events are not recorded",
@@ -92,7 +92,7 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
         ));
     }
     if differing.get("PreToolUse").is_some_and(|keys| keys.contains("onFailure")) {
-        findings.push(Finding::broken(
+        findings.push(CheckResult::broken(
             HOOKS,
             format!(
                 "PreToolUse in {file} lacks `onFailure: \"block\"`: a guard that fails lets the call pass"
@@ -106,7 +106,7 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
         .retain(|event, _| !ours.iter().any(|hook| hook.event == *event && entry::has_bad_timeout(hook)));
     if !differing.is_empty() {
         let which = listed(differing.iter().map(|(event, keys)| format!("{event} ({keys})")));
-        findings.push(Finding::warning(
+        findings.push(CheckResult::warning(
             HOOKS,
             format!("{file} differs from what `init` writes: {which}"),
             fix,
@@ -115,11 +115,11 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<Finding> {
     findings.into_iter().map(|finding| finding.fixed_by(Fix::Install(scope))).collect()
 }
 
-fn guard_is_missing(ours: &[Ours<'_>], already: &[Finding]) -> Option<Finding> {
+fn guard_is_missing(ours: &[Ours<'_>], already: &[CheckResult]) -> Option<CheckResult> {
     let guarded = ours.iter().any(|hook| hook.event == "PreToolUse");
     (!guarded && !already.iter().any(|finding| finding.what.contains("PreToolUse"))).then(|| {
         let scope = ours.iter().find_map(|hook| hook.source.scope());
-        let finding = Finding::broken(
+        let finding = CheckResult::broken(
             HOOKS,
             "no hook of context-graph is registered for PreToolUse: nothing is guarded",
             format!("`context-graph init{}`", scope.map_or("", crate::settings_file::Scope::flag)),
@@ -133,7 +133,7 @@ fn guard_is_missing(ours: &[Ours<'_>], already: &[Finding]) -> Option<Finding> {
 
 /// The client runs the same command from several settings files once. It always runs a plugin's, and each
 /// different command.
-fn twice(ours: &[Ours<'_>]) -> Option<Finding> {
+fn twice(ours: &[Ours<'_>]) -> Option<CheckResult> {
     let mut by_event: BTreeMap<&str, Vec<&Ours<'_>>> = BTreeMap::new();
     for hook in ours {
         let several = by_event.entry(hook.event.as_str()).or_default();
@@ -155,7 +155,7 @@ fn twice(ours: &[Ours<'_>]) -> Option<Finding> {
         || "disable one of the plugins: `claude plugin disable NAME`".to_owned(),
         |scope| format!("keep one of them: `context-graph uninstall{}` takes the other out", scope.flag()),
     );
-    Some(Finding::broken(
+    Some(CheckResult::broken(
         "double",
         format!(
             "{} registered more than once (in {}): each event is answered, recorded and paid for twice",

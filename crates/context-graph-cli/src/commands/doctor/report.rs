@@ -4,13 +4,13 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value, json};
 
-use super::finding::{Finding, Level};
+use super::finding::{CheckResult, Level};
 use super::registration::NOT_INSTALLED;
 use crate::commands::failure::CommandResult;
 use crate::{Environment, table, terminal};
 
 /// Checks that passed share one line, unless `everything` is wanted.
-pub(super) fn text(findings: &[Finding], mended: &[String], everything: bool) -> CommandResult {
+pub(super) fn text(findings: &[CheckResult], mended: &[String], everything: bool) -> CommandResult {
     let colour = std::io::stdout().is_terminal() && Environment::welcomes_colour();
     let mut lines: Vec<String> = mended.iter().map(|done| line("fixed", Level::Ok, done, colour)).collect();
     for level in [Level::Broken, Level::Warning] {
@@ -19,9 +19,9 @@ pub(super) fn text(findings: &[Finding], mended: &[String], everything: bool) ->
             lines.extend(finding.fix.iter().map(|fix| below(&format!("fix: {fix}"))));
         }
     }
-    let fine: Vec<&Finding> = findings.iter().filter(|finding| finding.level == Level::Ok).collect();
+    let fine: Vec<&CheckResult> = findings.iter().filter(|finding| finding.level == Level::Ok).collect();
     if everything {
-        let told = |it: &&Finding| line("ok", Level::Ok, &format!("{}: {}", it.check, it.what), colour);
+        let told = |it: &&CheckResult| line("ok", Level::Ok, &format!("{}: {}", it.check, it.what), colour);
         lines.extend(fine.iter().map(told));
     } else if !fine.is_empty() {
         let mut names: Vec<&str> = fine.iter().map(|finding| finding.check).collect();
@@ -36,7 +36,7 @@ pub(super) fn text(findings: &[Finding], mended: &[String], everything: bool) ->
 }
 
 /// Whether the only problem is that nothing was installed: then one line is enough.
-pub(super) fn is_not_installed(findings: &[Finding]) -> bool {
+pub(super) fn is_not_installed(findings: &[CheckResult]) -> bool {
     let mut wrong = findings.iter().filter(|finding| finding.level != Level::Ok);
     wrong.next().is_some_and(|finding| finding.what == NOT_INSTALLED) && wrong.next().is_none()
 }
@@ -55,7 +55,7 @@ fn folded(text: &str) -> String {
     terminal::wrapped(&terminal::plain(text, false), width).replace('\n', &format!("\n{:WORD$}", ""))
 }
 
-fn ending(findings: &[Finding]) -> String {
+fn ending(findings: &[CheckResult]) -> String {
     let count = |level| findings.iter().filter(|finding| finding.level == level).count();
     let mendable = findings.iter().filter(|finding| finding.mend.is_some()).count();
     let mend = match mendable {
@@ -97,7 +97,7 @@ fn word(level: Level) -> &'static str {
 
 /// Everything as JSON.
 pub(super) fn json(
-    findings: &[Finding],
+    findings: &[CheckResult],
     mended: &[String],
     project: &str,
     client: Option<String>,

@@ -3,7 +3,7 @@
 use context_graph_policy::trust::Standing;
 
 use super::Patient;
-use super::finding::Finding;
+use super::finding::CheckResult;
 use crate::commands::policy;
 use crate::commands::policy::unenforced::{self, Missing};
 use crate::config::Config;
@@ -11,8 +11,8 @@ use crate::rules::{self, POLICIES};
 use crate::trust::{self, ProjectFiles};
 
 /// Policy files, Rego policies, and the configuration.
-pub(super) fn check(patient: &Patient) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = policy::problems(
+pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
+    let mut findings: Vec<CheckResult> = policy::problems(
         &rules::as_written(&patient.environment),
         &patient.environment,
     )
@@ -20,18 +20,18 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     .map(|problem| {
         let fix = "correct the file; until then every guarded call is treated as an error, which usually asks the user. \
                        `context-graph policy check` looks again";
-        Finding::broken("policy", problem, fix)
+        CheckResult::broken("policy", problem, fix)
     })
     .collect();
     if findings.is_empty() {
-        findings.push(Finding::ok("policy", "the policy files are in order"));
+        findings.push(CheckResult::ok("policy", "the policy files are in order"));
     }
     findings.extend(not_enforced(patient));
     let files = ProjectFiles::of(&patient.environment);
     findings.push(trusted(&files));
     findings.push(match Config::in_force(&files) {
-        Ok(_) => Finding::ok("config", "the configuration is in order"),
-        Err(error) => Finding::broken(
+        Ok(_) => CheckResult::ok("config", "the configuration is in order"),
+        Err(error) => CheckResult::broken(
             "config",
             error.to_string(),
             "correct the file; `context-graph config show` says what is in force",
@@ -41,7 +41,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
 }
 
 /// What an import could not translate. If its record cannot be read, the problems of the policies say so.
-fn not_enforced(patient: &Patient) -> Vec<Finding> {
+fn not_enforced(patient: &Patient) -> Vec<CheckResult> {
     let missing = unenforced::read(&patient.environment).unwrap_or_default();
     let finding = |missing: &Missing| {
         let what = format!("{} of {} is not enforced: {}", missing.what, missing.from, missing.why);
@@ -50,23 +50,23 @@ fn not_enforced(patient: &Patient) -> Vec<Finding> {
             missing.from,
             unenforced::FILE
         );
-        Finding::warning("policy", what, fix)
+        CheckResult::warning("policy", what, fix)
     };
     missing.iter().map(finding).collect()
 }
 
 /// Whether all of the project's files count in full.
-fn trusted(files: &ProjectFiles<'_>) -> Finding {
+fn trusted(files: &ProjectFiles<'_>) -> CheckResult {
     match (files.standing(), trust::words(files.standing())) {
-        (_, Some(words)) => Finding::warning(
+        (_, Some(words)) => CheckResult::warning(
             "project trust",
             words,
             "look at what they would do with `context-graph trust`, and say yes if you want that",
         ),
         (Standing::Nothing, _) => {
-            Finding::ok("project trust", "the project brings no policies or configuration")
+            CheckResult::ok("project trust", "the project brings no policies or configuration")
         }
-        _ => Finding::ok(
+        _ => CheckResult::ok(
             "project trust",
             "the project's policies and configuration are those that you trusted",
         ),

@@ -6,7 +6,7 @@ use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{StateFolder, StorageError, Store};
 
 use super::Patient;
-use super::finding::{Finding, Fix};
+use super::finding::{CheckResult, Fix};
 use crate::clock;
 use crate::summary::counted;
 
@@ -20,7 +20,7 @@ const NO_ROOM: u64 = 8 * 1024 * 1024;
 const MISSING: &str = "`context-graph audit verify` says more; --acknowledge confirms that you know about it";
 
 /// Checks the state folder and everything in it.
-pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     let mut findings = room(patient);
     let folder = patient.environment.state_place(None).unwrap_or_else(|_| patient.environment.state_folder());
     if !folder.exists() {
@@ -30,7 +30,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
     let sessions = match patient.environment.sessions(None) {
         Ok(sessions) => sessions,
         Err(error) => {
-            findings.push(Finding::broken(
+            findings.push(CheckResult::broken(
                 CHECK,
                 error.to_string(),
                 "what the message says; hooks cannot remember until then",
@@ -47,33 +47,33 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
 }
 
 /// The folder does not exist: was there never one, or is it gone?
-fn nothing(patient: &Patient, folder: &Path) -> Finding {
+fn nothing(patient: &Patient, folder: &Path) -> CheckResult {
     let user = patient.environment.user_folder();
     if user.and_then(|user| StateFolder::is_known(folder, user)).unwrap_or(false) {
-        return Finding::broken(
+        return CheckResult::broken(
             CHECK,
             format!("{} is gone, with all that it held", folder.display()),
             MISSING,
         );
     }
-    Finding::ok(CHECK, "nothing is remembered yet")
+    CheckResult::ok(CHECK, "nothing is remembered yet")
 }
 
 /// Compares the state with the heads kept outside the project.
-fn is_as_noted(sessions: &Sessions, store: Option<&Store>) -> Option<Finding> {
+fn is_as_noted(sessions: &Sessions, store: Option<&Store>) -> Option<CheckResult> {
     let found = match sessions.check_heads(store) {
         Ok((_, found)) => found?.what,
         Err(error) => error.to_string(),
     };
-    Some(Finding::broken(CHECK, format!("something is missing of what is remembered: {found}"), MISSING))
+    Some(CheckResult::broken(CHECK, format!("something is missing of what is remembered: {found}"), MISSING))
 }
 
 /// Checks that the store opens and that its content is sound.
-fn store(sessions: &Sessions) -> Vec<Finding> {
+fn store(sessions: &Sessions) -> Vec<CheckResult> {
     let store = match sessions.store(clock::now_ms()) {
         Ok(Some(store)) => store,
         Ok(None) => {
-            let none = Finding::ok(CHECK, "no session has been stored yet");
+            let none = CheckResult::ok(CHECK, "no session has been stored yet");
             return [none].into_iter().chain(is_as_noted(sessions, None)).collect();
         }
         Err(error) => {
@@ -88,7 +88,7 @@ fn store(sessions: &Sessions) -> Vec<Finding> {
                     sessions.folder().database().display()
                 ),
             };
-            return vec![Finding::broken(CHECK, format!("the store cannot be opened: {error}"), fix)];
+            return vec![CheckResult::broken(CHECK, format!("the store cannot be opened: {error}"), fix)];
         }
     };
     let mut findings = vec![adds_up(sessions, &store)];
@@ -98,9 +98,9 @@ fn store(sessions: &Sessions) -> Vec<Finding> {
 }
 
 /// Checks every page and every index with SQLite.
-fn adds_up(sessions: &Sessions, store: &Store) -> Finding {
+fn adds_up(sessions: &Sessions, store: &Store) -> CheckResult {
     match store.check() {
-        Ok(report) if report.problems == 0 => Finding::ok(
+        Ok(report) if report.problems == 0 => CheckResult::ok(
             CHECK,
             format!(
                 "the store holds {} and {}, all whole",
@@ -111,33 +111,33 @@ fn adds_up(sessions: &Sessions, store: &Store) -> Finding {
         Ok(report) => {
             let (key, what) = report.first_problem.unwrap_or_default();
             let what = format!("the store is damaged: {key}: {what}");
-            Finding::broken(CHECK, what, put_aside(sessions))
+            CheckResult::broken(CHECK, what, put_aside(sessions))
         }
         Err(error) => {
-            Finding::broken(CHECK, format!("the store cannot be read: {error}"), put_aside(sessions))
+            CheckResult::broken(CHECK, format!("the store cannot be read: {error}"), put_aside(sessions))
         }
     }
 }
 
 /// Checks every record against the hash chain.
-fn is_as_written(store: &Store) -> Vec<Finding> {
+fn is_as_written(store: &Store) -> Vec<CheckResult> {
     let fix = "`context-graph audit verify` says more; compare with a backup of .context-graph";
     let report = match store.verify_chains(&mut |_| {}) {
         Ok(report) => report,
         Err(error) => {
-            return vec![Finding::broken(CHECK, format!("the record cannot be followed: {error}"), fix)];
+            return vec![CheckResult::broken(CHECK, format!("the record cannot be followed: {error}"), fix)];
         }
     };
     let mut findings = vec![match report.first_break {
-        None => Finding::ok(CHECK, "the record is as it was written"),
+        None => CheckResult::ok(CHECK, "the record is as it was written"),
         Some(found) => {
             let session = found.session_id.map(|id| format!(" (session {id})")).unwrap_or_default();
-            Finding::broken(CHECK, format!("the record was changed{session}: {}", found.what), fix)
+            CheckResult::broken(CHECK, format!("the record was changed{session}: {}", found.what), fix)
         }
     }];
     let unknown = report.losses.into_iter().filter(|loss| !loss.is_acknowledged);
     findings.extend(unknown.map(|loss| {
-        Finding::warning(
+        CheckResult::warning(
             CHECK,
             format!("session {}: {}", loss.session_id, loss.what),
             "`context-graph audit verify` says more; --acknowledge confirms that you know about it",
@@ -154,12 +154,12 @@ fn put_aside(sessions: &Sessions) -> String {
     )
 }
 
-fn quarantine(sessions: &Sessions) -> Option<Finding> {
+fn quarantine(sessions: &Sessions) -> Option<CheckResult> {
     let quarantine = sessions.folder().quarantine();
     let count = std::fs::read_dir(quarantine.folder()).into_iter().flatten().count();
     (count > 0).then(|| {
         let folder = quarantine.folder().display();
-        Finding::warning(
+        CheckResult::warning(
             CHECK,
             format!("{} put aside in {folder}", counted(count, "damaged piece was", "damaged pieces were")),
             format!("look at them, or remove {folder}: nothing needs it"),
@@ -167,45 +167,45 @@ fn quarantine(sessions: &Sessions) -> Option<Finding> {
     })
 }
 
-fn ignored(folder: &Path) -> Option<Finding> {
+fn ignored(folder: &Path) -> Option<CheckResult> {
     let file = folder.join(".gitignore");
     (!file.exists()).then(|| {
         let what = format!("{} is missing: what is remembered could get into the repository", file.display());
-        Finding::warning(CHECK, what, format!("write `*` into {}", file.display()))
+        CheckResult::warning(CHECK, what, format!("write `*` into {}", file.display()))
             .fixed_by(Fix::Ignore(file))
     })
 }
 
 #[cfg(unix)]
-fn closed(folder: &Path) -> Option<Finding> {
+fn closed(folder: &Path) -> Option<CheckResult> {
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(folder).ok()?.permissions().mode();
     (mode & 0o077 != 0).then(|| {
         let what = format!("{} is open to others (mode {:03o})", folder.display(), mode & 0o777);
-        Finding::warning(CHECK, what, format!("`chmod 700 {}`", folder.display()))
+        CheckResult::warning(CHECK, what, format!("`chmod 700 {}`", folder.display()))
             .fixed_by(Fix::Close(folder.to_path_buf()))
     })
 }
 
 #[cfg(not(unix))]
-fn closed(folder: &Path) -> Option<Finding> {
+fn closed(folder: &Path) -> Option<CheckResult> {
     use context_graph_storage::safe_open::Folder;
     let is_open = Folder::open(folder).is_ok_and(|folder| folder.is_open_to_others());
     is_open.then(|| {
         let what = format!("{} is open to others", folder.display());
-        Finding::warning(CHECK, what, "`context-graph doctor --fix` closes it")
+        CheckResult::warning(CHECK, what, "`context-graph doctor --fix` closes it")
             .fixed_by(Fix::Close(folder.to_path_buf()))
     })
 }
 
 /// Whether a file can be created where hooks create theirs.
-fn writable(folder: &Path) -> Option<Finding> {
+fn writable(folder: &Path) -> Option<CheckResult> {
     let probe = folder.join(format!(".doctor-{}", std::process::id()));
     let made = std::fs::File::create_new(&probe);
     let _ = std::fs::remove_file(&probe);
     made.err().map(|error| {
         let what = format!("nothing can be written in {}: {error}", folder.display());
-        Finding::broken(
+        CheckResult::broken(
             CHECK,
             what,
             format!("make {} yours and writable: `chown`, `chmod 700`", folder.display()),
@@ -213,14 +213,14 @@ fn writable(folder: &Path) -> Option<Finding> {
     })
 }
 
-fn room(patient: &Patient) -> Vec<Finding> {
+fn room(patient: &Patient) -> Vec<CheckResult> {
     let Some(free) = free_bytes(&patient.root) else { return Vec::new() };
     let what = format!("{} MB are free on the disk of {}", free / (1024 * 1024), patient.root.display());
     let fix = "make room; `context-graph session prune` forgets old sessions";
     vec![match free {
-        0..NO_ROOM => Finding::broken("disk", what, fix),
-        NO_ROOM..LITTLE_ROOM => Finding::warning("disk", what, fix),
-        _ => Finding::ok("disk", what),
+        0..NO_ROOM => CheckResult::broken("disk", what, fix),
+        NO_ROOM..LITTLE_ROOM => CheckResult::warning("disk", what, fix),
+        _ => CheckResult::ok("disk", what),
     }]
 }
 

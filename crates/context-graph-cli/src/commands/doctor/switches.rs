@@ -4,21 +4,21 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::finding::Finding;
+use super::finding::CheckResult;
 use super::sources::{Layer, SKILLS_FOLDER, Source, strongest};
 use crate::settings_file::Scope;
 
 const CHECK: &str = "switches";
 
 /// Looks for every switch that turns our hooks off.
-pub(super) fn check(sources: &[Source], root: &Path) -> Vec<Finding> {
+pub(super) fn check(sources: &[Source], root: &Path) -> Vec<CheckResult> {
     let is_there = |wanted: fn(&Layer) -> bool| {
         sources.iter().any(|source| wanted(&source.layer) && !source.ours(root).is_empty())
     };
     let managed_hooks = is_there(|layer| *layer == Layer::Managed);
     // The organisation's switch does not count a plugin in the user's own folder as a plugin.
     let plugin_hooks = is_there(|layer| matches!(layer, Layer::Plugin(id) if !id.ends_with(SKILLS_FOLDER)));
-    let found: Vec<Finding> = [
+    let found: Vec<CheckResult> = [
         all_hooks(sources, managed_hooks),
         managed_only(sources).filter(|_| !managed_hooks),
         plugins_only(sources).filter(|_| !managed_hooks && !plugin_hooks),
@@ -26,8 +26,8 @@ pub(super) fn check(sources: &[Source], root: &Path) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect();
-    let found: Vec<Finding> = found.into_iter().chain(sources.iter().filter_map(surroundings)).collect();
-    if found.is_empty() { vec![Finding::ok(CHECK, "nothing turns hooks off")] } else { found }
+    let found: Vec<CheckResult> = found.into_iter().chain(sources.iter().filter_map(surroundings)).collect();
+    if found.is_empty() { vec![CheckResult::ok(CHECK, "nothing turns hooks off")] } else { found }
 }
 
 /// Variables that say where a hook finds the user's files, keeps the record and finds programs.
@@ -35,7 +35,7 @@ const PLACES: [&str; 6] =
     ["HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CONTEXT_GRAPH_DB_PATH", "PATH", "LD_PRELOAD"];
 
 /// Variables that a project's own settings set for every hook. The files may have come with the checkout.
-fn surroundings(source: &Source) -> Option<Finding> {
+fn surroundings(source: &Source) -> Option<CheckResult> {
     let Layer::File(scope) = &source.layer else { return None };
     let set = source.get("env").and_then(Value::as_object)?;
     let names: Vec<&str> = PLACES.into_iter().filter(|name| set.contains_key(*name)).collect();
@@ -43,7 +43,7 @@ fn surroundings(source: &Source) -> Option<Finding> {
         return None;
     }
     let (file, names) = (source.path.display(), names.join(", "));
-    Some(Finding::warning(
+    Some(CheckResult::warning(
         CHECK,
         format!(
             "{file} sets {names} for every hook: the project says where records, your own files or programs are"
@@ -53,13 +53,13 @@ fn surroundings(source: &Source) -> Option<Finding> {
 }
 
 /// Only the value of the strongest place counts. If that place is not managed, managed hooks still run.
-fn all_hooks(sources: &[Source], managed_hooks: bool) -> Option<Finding> {
+fn all_hooks(sources: &[Source], managed_hooks: bool) -> Option<CheckResult> {
     let (source, value) = strongest(sources, |source| source.get("disableAllHooks"))?;
     if value != true || (managed_hooks && source.layer != Layer::Managed) {
         return None;
     }
     let file = source.path.display();
-    Some(Finding::broken(
+    Some(CheckResult::broken(
         CHECK,
         format!("`disableAllHooks` is set in {file}: Claude Code runs no hook"),
         format!("take `disableAllHooks` out of {file}, or set it to false"),
@@ -67,11 +67,11 @@ fn all_hooks(sources: &[Source], managed_hooks: bool) -> Option<Finding> {
 }
 
 /// Only counts in the organisation's settings.
-fn managed_only(sources: &[Source]) -> Option<Finding> {
+fn managed_only(sources: &[Source]) -> Option<CheckResult> {
     let source =
         managed(sources).find(|source| source.get("allowManagedHooksOnly") == Some(&Value::Bool(true)))?;
     let file = source.path.display();
-    Some(Finding::broken(
+    Some(CheckResult::broken(
         CHECK,
         format!(
             "`allowManagedHooksOnly` is set in {file}: Claude Code runs only hooks that are registered there"
@@ -80,14 +80,14 @@ fn managed_only(sources: &[Source]) -> Option<Finding> {
     ))
 }
 
-fn plugins_only(sources: &[Source]) -> Option<Finding> {
+fn plugins_only(sources: &[Source]) -> Option<CheckResult> {
     let source = managed(sources).find(|source| match source.get("strictPluginOnlyCustomization") {
         Some(Value::Bool(on)) => *on,
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "hooks"),
         _ => false,
     })?;
     let file = source.path.display();
-    Some(Finding::broken(
+    Some(CheckResult::broken(
         CHECK,
         format!("`strictPluginOnlyCustomization` is set in {file}: hooks in settings files are not run"),
         "install context-graph as a plugin that the organisation allows: `context-graph plugin build DIR`",

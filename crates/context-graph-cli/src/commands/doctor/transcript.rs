@@ -7,7 +7,7 @@ use context_graph_storage::safe_open;
 use serde_json::Value;
 
 use super::Patient;
-use super::finding::Finding;
+use super::finding::CheckResult;
 use crate::summary::counted;
 use crate::{terminal, transcript_files};
 
@@ -27,15 +27,15 @@ struct Evidence {
 }
 
 /// Looks for evidence that hooks ran in the latest session.
-pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     let Some(path) = latest(patient) else {
-        return vec![Finding::ok(CHECK, "no transcript of this project yet")];
+        return vec![CheckResult::ok(CHECK, "no transcript of this project yet")];
     };
     let Some(text) = tail(&path) else { return Vec::new() };
     let mut evidence = read(&text, &names(patient));
     let session = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     if let Some(trouble) = &evidence.trouble {
-        return vec![Finding::broken(
+        return vec![CheckResult::broken(
             CHECK,
             format!(
                 "in the latest session ({session}) Claude Code notes: {}",
@@ -51,15 +51,15 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             "the latest session ran {} of ours, {median} ms each by Claude Code's clock",
             counted(evidence.good, "hook", "hooks")
         );
-        return vec![Finding::ok(CHECK, what)];
+        return vec![CheckResult::ok(CHECK, what)];
     }
     if is_remembered(patient, &session) {
-        return vec![Finding::ok(CHECK, "the latest session is remembered here")];
+        return vec![CheckResult::ok(CHECK, "the latest session is remembered here")];
     }
     if !began_after_installation(patient, &path) {
-        return vec![Finding::ok(CHECK, "the latest session is older than the installation")];
+        return vec![CheckResult::ok(CHECK, "the latest session is older than the installation")];
     }
-    vec![Finding::warning(
+    vec![CheckResult::warning(
         CHECK,
         format!("the latest session ({session}) shows no hook of ours"),
         "hooks are read when a session starts: start a new one. If that shows none either, see `/hooks` in Claude Code, \

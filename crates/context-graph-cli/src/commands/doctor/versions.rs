@@ -7,7 +7,7 @@ use context_graph_storage::safe_open::read_regular;
 use serde_json::Value;
 
 use super::Patient;
-use super::finding::{Finding, Fix};
+use super::finding::{CheckResult, Fix};
 use crate::client::words;
 
 const CHECK: &str = "client";
@@ -18,14 +18,14 @@ const OLDEST: context_graph_settings::ClientVersion = (2, 0, 0);
 const MAX_KNOWN: u64 = 256 << 20;
 
 /// Compares the client's version with the newest one that this program knows.
-pub(super) fn check(patient: &Patient) -> Vec<Finding> {
+pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     let Some(client) = &patient.client else {
         return vec![missing(patient)];
     };
     let (version, program) = (words(client.version), client.program.display());
     let exec = patient.ours().into_iter().find(|hook| hook.entry.get("args").is_some());
     vec![match client.version {
-        old if old < OLDEST => Finding::broken(
+        old if old < OLDEST => CheckResult::broken(
             CHECK,
             format!("{program} is version {version}; hooks are written for {} and later", words(OLDEST)),
             "update Claude Code: `claude update`",
@@ -33,7 +33,7 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
         old if old < EXEC_FORM_SINCE && exec.is_some() => {
             let what =
                 format!("client {version} does not know `args` and would run the program without them");
-            let finding = Finding::broken(
+            let finding = CheckResult::broken(
                 CHECK,
                 what,
                 "`context-graph init` writes what this Claude Code knows; or update Claude Code",
@@ -43,14 +43,14 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
                 None => finding,
             }
         }
-        old if old < ON_FAILURE_SINCE => Finding::warning(
+        old if old < ON_FAILURE_SINCE => CheckResult::warning(
             CHECK,
             format!(
                 "client {version} does not know `onFailure`: a guard that cannot start lets the call pass"
             ),
             format!("update Claude Code to {} or later", words(ON_FAILURE_SINCE)),
         ),
-        new if new > NEWEST_KNOWN_CLIENT => Finding::warning(
+        new if new > NEWEST_KNOWN_CLIENT => CheckResult::warning(
             CHECK,
             format!(
                 "client {version} is newer than {}, the newest tested version; unknown parts are kept and passed through",
@@ -58,21 +58,21 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             ),
             "update context-graph when there is a newer one",
         ),
-        _ => Finding::ok(CHECK, format!("client {version}")),
+        _ => CheckResult::ok(CHECK, format!("client {version}")),
     }]
 }
 
 /// Claude Code is not installed. That matters only if its settings contain our hooks; other agents do not
 /// need it.
-fn missing(patient: &Patient) -> Finding {
+fn missing(patient: &Patient) -> CheckResult {
     let known = words(NEWEST_KNOWN_CLIENT);
     let what = format!(
         "Claude Code was not found, neither on the PATH nor where its installer puts it; assuming {known}"
     );
     if patient.ours().is_empty() {
-        return Finding::ok(CHECK, what);
+        return CheckResult::ok(CHECK, what);
     }
-    Finding::warning(
+    CheckResult::warning(
         CHECK,
         what,
         "install Claude Code, or put `claude` on the PATH; an editor that brings its own runs these hooks all the same",
@@ -80,7 +80,7 @@ fn missing(patient: &Patient) -> Finding {
 }
 
 /// An interactive client runs no hooks in a folder that is not trusted.
-pub(super) fn trust(patient: &Patient) -> Vec<Finding> {
+pub(super) fn trust(patient: &Patient) -> Vec<CheckResult> {
     let folder = patient.environment.client_folder();
     let beside = folder.join(".claude.json");
     let file = if beside.is_file() { beside } else { patient.environment.home.join(".claude.json") };
@@ -93,9 +93,9 @@ pub(super) fn trust(patient: &Patient) -> Vec<Finding> {
     let said = |folder: &Path| projects.get(folder.to_str()?)?.get("hasTrustDialogAccepted")?.as_bool();
     let trusted = root.ancestors().any(|folder| said(folder) == Some(true));
     if trusted || said(&root) != Some(false) {
-        return vec![Finding::ok("trust", "Claude Code has nothing against the folder")];
+        return vec![CheckResult::ok("trust", "Claude Code has nothing against the folder")];
     }
-    vec![Finding::warning(
+    vec![CheckResult::warning(
         "trust",
         format!("Claude Code does not trust {}: an interactive session runs no hook there", root.display()),
         "start `claude` in the folder and say that you trust it",

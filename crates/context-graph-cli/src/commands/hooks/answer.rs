@@ -6,7 +6,7 @@ use std::time::Instant;
 use context_graph_core::gwt::consciousness::ConsciousnessState;
 use context_graph_core::gwt::ic_monitor::ICMonitor;
 use context_graph_core::session::Ruling;
-use context_graph_events::agents::{self, Caller, Reply};
+use context_graph_events::agents::{self, AgentAnswer, Caller};
 use context_graph_events::claude_code::PreToolUseReply;
 use context_graph_events::safe_text::tame;
 use context_graph_events::{HookReply, ReplyBody};
@@ -272,7 +272,7 @@ pub(super) fn give(
 }
 
 /// Writes a reply for an agent other than Claude Code.
-pub(super) fn give_theirs(reply: &Reply) -> ExitStatus {
+pub(super) fn give_theirs(reply: &AgentAnswer) -> ExitStatus {
     terminal::print(reply.stdout.as_bytes());
     terminal::note(&reply.stderr);
     match reply.exit {

@@ -132,7 +132,7 @@ impl<'a> HookContext<'a> {
         self.fails_as_ask.store(is_call, Ordering::Relaxed);
         if let Some(caller) = self.caller() {
             let answer = answer::failed(&HookError::OutOfResources, is_call);
-            crash::arm_reply(agents::render(&caller, &answer.reply));
+            crash::arm_answer(agents::render(&caller, &answer.reply));
         } else {
             let answer = if is_call { answer::STARVED_CALL } else { answer::STARVED };
             crash::arm(answer, error::OUT_OF_RESOURCES);
@@ -180,7 +180,7 @@ impl<'a> HookContext<'a> {
     /// Prepares this answer for a crash.
     pub(super) fn arm_crash(&self, answer: &Answer, complaint: &str) {
         match self.caller() {
-            Some(caller) => crash::arm_reply(agents::render(&caller, &answer.reply)),
+            Some(caller) => crash::arm_answer(agents::render(&caller, &answer.reply)),
             None => crash::arm(answer.render(OutputFormat::JsonCompact, false), complaint),
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use context_graph_events::agents::{self, Agent, Caller, Reply};
+use context_graph_events::agents::{self, Agent, AgentAnswer, Caller};
 use context_graph_events::claude_code::{CommonEventData, PreToolUsePayload};
 use context_graph_events::{DecodeError, Event, decode};
 use context_graph_policy::effects::{Access, Disclosure, Privilege, SentKind, Unknown};
@@ -145,7 +145,7 @@ fn way_out(command: &str, decision: &Decision) -> Option<String> {
 }
 
 /// What an agent receives, as lines.
-fn answered(caller: &Caller, reply: &Reply) -> Vec<String> {
+fn answered(caller: &Caller, reply: &AgentAnswer) -> Vec<String> {
     let who = caller.agent.map_or("an agent that is not known", Agent::title);
     let mut lines = vec![format!("what reaches {who}:"), format!("  exit code {}", reply.exit)];
     for (name, text) in [("stdout", &reply.stdout), ("stderr", &reply.stderr)] {

@@ -29,7 +29,7 @@ pub(crate) struct ReplayArgs {
     limit: usize,
 }
 
-struct Stopped {
+struct HeldCall {
     session: String,
     line: usize,
     verdict: &'static str,
@@ -38,17 +38,17 @@ struct Stopped {
     id: String,
 }
 
-struct Judge {
+struct Replayed {
     rules: Rules,
     calls: usize,
-    stopped: Vec<Stopped>,
-    /// Stopped calls that ran without an error at the time: if the rules had stopped them, somebody would
+    held: Vec<HeldCall>,
+    /// HeldCall calls that ran without an error at the time: if the rules had held them, somebody would
     /// have missed them.
     ran_well: usize,
     bad: usize,
 }
 
-impl EventSink for Judge {
+impl EventSink for Replayed {
     fn take(&mut self, line: usize, event: Event, _at_ms: i64) -> Result<(), DecodeError> {
         match &event {
             Event::PreToolUse(call) => {
@@ -56,7 +56,7 @@ impl EventSink for Judge {
                 let decision = self.rules.decide(&event, || Value::Null);
                 if decision.verdict().refuses_or_asks() {
                     let what = call.get_command().or_else(|| call.get_file_path()).unwrap_or_default();
-                    self.stopped.push(Stopped {
+                    self.held.push(HeldCall {
                         session: event.session_id().to_owned(),
                         line,
                         verdict: decision.verdict().verb().map_or("none", |verb| verb.as_str()),
@@ -67,8 +67,7 @@ impl EventSink for Judge {
                 }
             }
             Event::PostToolUse(done) if done.outcome() == CallOutcome::Success => {
-                self.ran_well +=
-                    usize::from(self.stopped.iter().any(|stopped| stopped.id == done.tool_use_id));
+                self.ran_well += usize::from(self.held.iter().any(|held| held.id == done.tool_use_id));
             }
             _ => {}
         }
@@ -82,15 +81,15 @@ impl EventSink for Judge {
 
 pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> CommandResult {
     let rules = args.place.rules(environment);
-    let mut judge = Judge { rules, calls: 0, stopped: Vec::new(), ran_well: 0, bad: 0 };
-    transcript::play_all(&transcript_files::named_or_usual(&args.transcripts, environment)?, &mut judge)?;
+    let mut replayed = Replayed { rules, calls: 0, held: Vec::new(), ran_well: 0, bad: 0 };
+    transcript::play_all(&transcript_files::named_or_usual(&args.transcripts, environment)?, &mut replayed)?;
     let mut by_rule: BTreeMap<&str, usize> = BTreeMap::new();
-    for stopped in &judge.stopped {
-        *by_rule.entry(stopped.rules.as_str()).or_default() += 1;
+    for held in &replayed.held {
+        *by_rule.entry(held.rules.as_str()).or_default() += 1;
     }
     if args.place.json {
-        let stopped: Vec<Value> = judge
-            .stopped
+        let held: Vec<Value> = replayed
+            .held
             .iter()
             .take(args.limit)
             .map(|s| {
@@ -98,19 +97,19 @@ pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> CommandResult
             })
             .collect();
         return table::print_json(&json!({
-            "calls": judge.calls, "stopped": judge.stopped.len(), "stopped_although_they_ran_well": judge.ran_well,
-            "by_rule": by_rule, "first": stopped, "lines_not_understood": judge.bad,
+            "calls": replayed.calls, "denied_or_asked": replayed.held.len(), "ran_without_error": replayed.ran_well,
+            "by_rule": by_rule, "first": held, "lines_not_understood": replayed.bad,
         }));
     }
     let mut lines = vec![format!(
         "{} of {} would have been denied or asked about; {} of these ran without an error",
-        judge.stopped.len(),
-        counted(judge.calls, "call", "calls"),
-        judge.ran_well
+        replayed.held.len(),
+        counted(replayed.calls, "call", "calls"),
+        replayed.ran_well
     )];
     lines.extend(by_rule.iter().map(|(rules, count)| format!("{count:>6}  {rules}")));
-    for stopped in judge.stopped.iter().take(args.limit) {
-        lines.push(format!("{} ({}) {}", stopped.verdict, stopped.rules, stopped.call));
+    for held in replayed.held.iter().take(args.limit) {
+        lines.push(format!("{} ({}) {}", held.verdict, held.rules, held.call));
     }
     table::page_lines(lines)
 }

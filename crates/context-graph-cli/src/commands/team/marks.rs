@@ -19,7 +19,7 @@ const ACKNOWLEDGED: &str = "acknowledged";
 
 /// How far a session has been pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Mark {
+pub(super) struct PushMark {
     pub(super) ordinal: u64,
     pub(super) records: u64,
     /// The largest number that the server had given by then.
@@ -30,7 +30,7 @@ pub(super) struct Mark {
 /// What a file has.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
-    sessions: BTreeMap<String, Mark>,
+    sessions: BTreeMap<String, PushMark>,
     is_set_back: bool,
 }
 
@@ -40,7 +40,7 @@ struct Kept {
 enum Form {
     Now(Kept),
     /// Before it was noticed that a server was set back.
-    Before(BTreeMap<String, Mark>),
+    Before(BTreeMap<String, PushMark>),
 }
 
 fn read(path: &Path) -> Kept {
@@ -57,7 +57,7 @@ fn read(path: &Path) -> Kept {
 pub(super) struct Marks {
     environment: Environment,
     name: String,
-    pub(super) all: BTreeMap<String, Mark>,
+    pub(super) all: BTreeMap<String, PushMark>,
     /// Whether the server was set back, and may have sessions again that were forgotten.
     pub(super) is_set_back: bool,
 }
@@ -148,7 +148,7 @@ mod tests {
         ] {
             std::fs::write(&path, text).unwrap();
             let kept = read(&path);
-            assert_eq!(kept.sessions["s"], Mark { ordinal: 1, records: 7, acknowledged }, "{text}");
+            assert_eq!(kept.sessions["s"], PushMark { ordinal: 1, records: 7, acknowledged }, "{text}");
             assert_eq!(kept.is_set_back, is_set_back);
         }
         std::fs::write(&path, "nonsense").unwrap();

@@ -11,7 +11,7 @@ use context_graph_storage::sessions::{decode_record, encode_record};
 use context_graph_storage::store::{Chain, SessionQuery, Store};
 use context_graph_storage::{LogRecord, StorageError};
 
-use super::marks::{Mark, Marks};
+use super::marks::{Marks, PushMark};
 use super::membership::Membership;
 use super::{failure, forgetting, reduce};
 use crate::commands::failure::Failure;
@@ -53,7 +53,7 @@ fn fresh(store: &Store, marks: &Marks) -> Result<Vec<(String, u64, u64)>, Failur
     })?;
     for (id, records) in all {
         let ordinal = store.ordinal(&id)?.unwrap_or_default();
-        let is_there = |mark: &Mark| mark.ordinal == ordinal && mark.records == records;
+        let is_there = |mark: &PushMark| mark.ordinal == ordinal && mark.records == records;
         if records > 0 && !marks.all.get(&id).is_some_and(is_there) {
             found.push((id, ordinal, records));
         }
@@ -132,7 +132,7 @@ pub(super) fn push(
         let outcome = push_session(membership, client, shelf, &id, ordinal, share);
         match outcome {
             Ok((records, new)) => {
-                marks.all.insert(id, Mark { ordinal, records, acknowledged: client.acknowledged() });
+                marks.all.insert(id, PushMark { ordinal, records, acknowledged: client.acknowledged() });
                 sent.records += new;
                 sent.sessions += 1;
                 if sent.sessions % MARK_EVERY == 0 {

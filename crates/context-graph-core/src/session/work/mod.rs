@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use commands::{CommandUsed, Commands};
 pub use files::{FileTouched, Files};
-pub use requests::{Requests, Rule};
+pub use requests::{Requests, StandingRule};
 pub use tasks::Tasks;
 pub use uses::Uses;
 
@@ -32,7 +32,7 @@ const WHAT: usize = 120;
 
 /// A call that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refused {
+pub struct RefusedCall {
     /// The call, in short.
     pub call: String,
     /// Why.
@@ -57,7 +57,7 @@ pub struct Work {
     /// Its open tasks, from its own list.
     pub tasks: Tasks,
     /// Calls that were refused, oldest first.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedCall>,
     /// Messages from processes of other sessions, oldest first.
     pub messages: Vec<String>,
 }
@@ -104,7 +104,7 @@ impl Work {
                 refused.times = refused.times.saturating_add(1);
                 refused.why = why;
             }
-            None => push(&mut self.refused, Refused { call, why, times: 1 }, REFUSALS),
+            None => push(&mut self.refused, RefusedCall { call, why, times: 1 }, REFUSALS),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::render::{Reply, ReplyContent};
+use super::render::{AgentAnswer, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{
     PostToolUse, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit,
@@ -53,7 +53,7 @@ fn prepare(object: &mut Map<String, Value>) {
     }
 }
 
-fn render(content: &ReplyContent<'_>, _: &Caller) -> Reply {
+fn render(content: &ReplyContent<'_>, _: &Caller) -> AgentAnswer {
     let mut object = Map::new();
     if content.refuses() {
         object.insert("cancel".to_owned(), true.into());

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::read::read_texts;
-use super::render::{Reply, ReplyContent};
+use super::render::{AgentAnswer, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{
     Notification, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse, SessionEnd,
@@ -92,9 +92,9 @@ fn prepare(object: &mut Map<String, Value>) {
     read_texts(object, ["toolArgs", "toolInput"]);
 }
 
-fn render(content: &ReplyContent<'_>, caller: &Caller) -> Reply {
-    let Some(event) = caller.event else { return Reply::default() };
-    let Value::Object(mut object) = content.claude_shaped(event) else { return Reply::default() };
+fn render(content: &ReplyContent<'_>, caller: &Caller) -> AgentAnswer {
+    let Some(event) = caller.event else { return AgentAnswer::default() };
+    let Value::Object(mut object) = content.claude_shaped(event) else { return AgentAnswer::default() };
     let nested = object.get("hookSpecificOutput").and_then(Value::as_object).cloned().unwrap_or_default();
     for key in ["permissionDecision", "permissionDecisionReason", "additionalContext"] {
         if let Some(value) = nested.get(key) {

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::read::read_texts;
-use super::render::{Reply, ReplyContent};
+use super::render::{AgentAnswer, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{
     PostToolUse, PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, SubagentStart,
@@ -82,8 +82,8 @@ fn prepare(object: &mut Map<String, Value>) {
     }
 }
 
-fn render(content: &ReplyContent<'_>, caller: &Caller) -> Reply {
-    let Some(event) = caller.event else { return Reply::default() };
+fn render(content: &ReplyContent<'_>, caller: &Caller) -> AgentAnswer {
+    let Some(event) = caller.event else { return AgentAnswer::default() };
     let mut object = Map::new();
     let mut set = |key: &str, value: Value| {
         object.insert(key.to_owned(), value);

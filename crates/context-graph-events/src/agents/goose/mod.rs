@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::render::{Reply, ReplyContent};
+use super::render::{AgentAnswer, ReplyContent};
 use super::{Caller, Sheet};
 use crate::claude_code::EventName::{PreToolUse, Stop};
 use crate::reply::Verb::{Block, Deny};
@@ -30,9 +30,9 @@ fn prepare(object: &mut Map<String, Value>) {
     }
 }
 
-fn render(content: &ReplyContent<'_>, _: &Caller) -> Reply {
+fn render(content: &ReplyContent<'_>, _: &Caller) -> AgentAnswer {
     if content.refuses() {
         return content.refusal(json!({"decision": "block", "reason": content.reason}));
     }
-    Reply::default()
+    AgentAnswer::default()
 }

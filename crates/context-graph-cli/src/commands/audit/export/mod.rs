@@ -97,7 +97,7 @@ fn to_stdout(format: Format, walk: &mut Walk<'_>) -> CommandResult {
     };
     match walk.write_to(&mut *sink, true) {
         Ok(totals) => totals.damage().map_or(Ok(()), |failure| Err(failure.answered())),
-        Err(Stop::Sink(SinkError::Io(error))) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(ExportEnd::Sink(SinkError::Io(error))) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(stop) => Err(stop.into_failure("stdout").answered()),
     }
 }
@@ -108,7 +108,7 @@ fn to_file(args: &ExportArgs, path: &Path, walk: &mut Walk<'_>) -> Result<Totals
     let written = match text_sink(args.format, &mut out) {
         Some(mut sink) => walk.write_to(&mut *sink, false),
         None => sqlite::Database::create(new_file.part())
-            .map_err(Stop::from)
+            .map_err(ExportEnd::from)
             .and_then(|mut database| walk.write_to(&mut database, false)),
     };
     let totals = written.map_err(|stop| stop.into_failure(&path.display().to_string()))?;
@@ -150,20 +150,20 @@ fn tell(args: &ExportArgs, path: &Path, totals: &Totals) -> CommandResult {
 
 /// Why an export stopped.
 #[derive(Debug)]
-enum Stop {
+enum ExportEnd {
     /// The store could not be read.
     Source(Failure),
     /// The export could not be written.
     Sink(SinkError),
 }
 
-impl From<SinkError> for Stop {
+impl From<SinkError> for ExportEnd {
     fn from(error: SinkError) -> Self {
         Self::Sink(error)
     }
 }
 
-impl Stop {
+impl ExportEnd {
     fn into_failure(self, target: &str) -> Failure {
         match self {
             Self::Source(failure) => failure,

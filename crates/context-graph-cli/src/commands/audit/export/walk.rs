@@ -8,7 +8,7 @@ use context_graph_storage::StorageError;
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{Filter, SessionEntry, SessionQuery};
 
-use super::Stop;
+use super::ExportEnd;
 use super::sink::{ExportedSession, Sink};
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Writes everything. A damaged session is left out and counted.
-    pub(super) fn write_to(&mut self, sink: &mut dyn Sink, is_stdout: bool) -> Result<Totals, Stop> {
+    pub(super) fn write_to(&mut self, sink: &mut dyn Sink, is_stdout: bool) -> Result<Totals, ExportEnd> {
         let mut totals = Totals::default();
         let disturbing = is_stdout && std::io::stdout().is_terminal();
         let mut progress = Progress::new("exporting sessions").unless(disturbing);
@@ -76,7 +76,7 @@ impl<'a> Walk<'a> {
                 Err(error @ StorageError::Corrupted { .. }) => {
                     totals.damaged.push((entry.session_id, error.to_string()));
                 }
-                Err(error) => return Err(Stop::Source(error.into())),
+                Err(error) => return Err(ExportEnd::Source(error.into())),
             }
             progress.tell(done, of);
         }

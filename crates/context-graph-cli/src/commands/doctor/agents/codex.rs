@@ -7,25 +7,25 @@ use toml::{Table, Value};
 
 use super::Registered;
 use crate::Environment;
-use crate::commands::doctor::finding::Finding;
+use crate::commands::doctor::finding::CheckResult;
 use crate::settings_file::SettingsFile;
 use crate::summary::counted;
 
 pub(super) const STEPS: &str =
     "start `codex`, enter `/hooks` and trust the hooks of context-graph; it asks again whenever they change";
 
-pub(super) fn check(registered: &Registered<'_>) -> Vec<Finding> {
+pub(super) fn check(registered: &Registered<'_>) -> Vec<CheckResult> {
     let (name, file) = (registered.name(), registered.file.path().display());
     let (trusted, all) = trusted(registered.environment, &registered.file, &registered.text);
     if trusted < all {
         let rest = counted(all - trusted, "hook", "hooks");
-        return vec![Finding::broken(
+        return vec![CheckResult::broken(
             name,
             format!("{rest} of ours in {file} are not trusted: Codex skips them without a message"),
             STEPS,
         )];
     }
-    vec![Finding::ok(name, format!("Codex trusts all hooks of ours in {file}"))]
+    vec![CheckResult::ok(name, format!("Codex trusts all hooks of ours in {file}"))]
 }
 
 /// How many of our hooks in a file are trusted, and how many there are in all.

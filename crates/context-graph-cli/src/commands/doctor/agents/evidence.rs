@@ -9,7 +9,7 @@ use context_graph_storage::sessions::Sessions;
 use context_graph_storage::store::{SessionQuery, Store};
 
 use super::Registered;
-use crate::commands::doctor::finding::Finding;
+use crate::commands::doctor::finding::CheckResult;
 use crate::commands::import::IMPORTED;
 use crate::commands::replay::transcript;
 use crate::{clock, time, transcript_files};
@@ -19,12 +19,12 @@ const LOOKED_AT: usize = 20;
 /// A session that began sooner than this after the registration may not have read it.
 const SOON: Duration = Duration::from_mins(1);
 
-pub(super) fn check(registered: &Registered<'_>) -> Finding {
+pub(super) fn check(registered: &Registered<'_>) -> CheckResult {
     let title = registered.client.agent.title();
     let opened = opened(registered);
     let opened = opened.as_ref().map(|(sessions, store)| (sessions, store.as_ref()));
     if let Some(file) = unrecorded(registered, opened) {
-        return Finding::warning(
+        return CheckResult::warning(
             registered.name(),
             format!(
                 "{title} has worked here since our hooks were registered, and nothing of it reached us: {}",
@@ -40,7 +40,7 @@ pub(super) fn check(registered: &Registered<'_>) -> Finding {
         Some(at) => format!("a session of {title} last reached us here on {}", time::local(at)),
         None => format!("no session of {title} has reached us here yet"),
     };
-    Finding::ok(registered.name(), what)
+    CheckResult::ok(registered.name(), what)
 }
 
 fn opened(registered: &Registered<'_>) -> Option<(Sessions, Option<Store>)> {

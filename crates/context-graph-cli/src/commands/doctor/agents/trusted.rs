@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Registered, codex};
 use crate::Environment;
-use crate::commands::doctor::finding::Finding;
+use crate::commands::doctor::finding::CheckResult;
 use crate::settings_file::{MAX_BYTES, Scope, SettingsFile};
 
 /// The steps left after an installation, one per line.
@@ -33,11 +33,11 @@ pub(crate) fn steps_to_trust(
 }
 
 /// Whether the client runs hooks in this folder.
-pub(super) fn folder(registered: &Registered<'_>) -> Option<Finding> {
+pub(super) fn folder(registered: &Registered<'_>) -> Option<CheckResult> {
     let is_refused = registered.scope == Scope::Project
         && trusts_folder(registered.environment, registered.client) == Some(false);
     is_refused.then(|| {
-        Finding::broken(
+        CheckResult::broken(
             registered.name(),
             words(registered.environment, registered.client),
             format!("start `{}` in the folder and say that you trust it", registered.client.program),

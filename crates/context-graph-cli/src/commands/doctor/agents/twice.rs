@@ -3,10 +3,10 @@
 use context_graph_events::agents::Agent;
 
 use super::Registered;
-use crate::commands::doctor::finding::Finding;
+use crate::commands::doctor::finding::CheckResult;
 use crate::commands::init::agents::also_run;
 
-pub(super) fn check(registered: &Registered<'_>) -> Option<Finding> {
+pub(super) fn check(registered: &Registered<'_>) -> Option<CheckResult> {
     let agent = registered.client.agent;
     let other = also_run(registered.environment, agent)?;
     let (own, other) = (registered.file.path().display(), other.display());
@@ -25,5 +25,5 @@ pub(super) fn check(registered: &Registered<'_>) -> Option<Finding> {
             registered.flag()
         ),
     };
-    Some(Finding::warning(registered.name(), what, fix))
+    Some(CheckResult::warning(registered.name(), what, fix))
 }
