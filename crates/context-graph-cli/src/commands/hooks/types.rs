@@ -10,6 +10,16 @@
 //! | `pub struct HookOutput` | `output.rs` |
 //! | budgets (`timeout_ms`) | `budget.rs` |
 //! | `ConsciousnessState`, `ICClassification`, `ICLevel`, `JohariQuadrant` | `core/src/gwt/` |
+//!
+//! The contract also requires these, and the program itself does not use them:
+//!
+//! | contract | defined in |
+//! |---|---|
+//! | `JOHARI_LOW_THRESHOLD` | `core/src/gwt/johari.rs` |
+//! | `HookPayload::is_session_start` and the other `is_…` | `events/src/envelope/payload.rs` |
+//! | `SessionStartPayload::is_startup` and the other `is_…` | `events/src/claude_code/session_start.rs` |
+//! | `PostToolUsePayload::was_successful` | `events/src/claude_code/post_tool_use.rs` |
+//! | `SessionIdentityManager::open`, `get_cached`, `link_sessions`, `persist_final` | `storage/src/session_identity.rs` |
 
 pub use context_graph_core::gwt::consciousness::ConsciousnessState;
 pub use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};
