@@ -248,7 +248,7 @@ fn init_says_which_events_it_leaves_out_and_why() {
     assert!(run.stdout.contains(&format!("{} of 33 events", plan.hooks.len())), "{run:?}");
     for (event, why) in [
         ("WorktreeCreate", "git"),
-        ("MessageDisplay", "over and over"),
+        ("MessageDisplay", "fires often"),
         ("FileChanged", "matcher"),
         ("InstructionsLoaded", "waits"),
     ] {

@@ -1,7 +1,7 @@
 //! Turns a decision into the reply for its event, with the constructors of the replies.
 
 use context_graph_events::claude_code::{
-    ElicitationReply, ElicitationResultReply, NotificationReply, PermissionRequestReply,
+    ElicitationReply, ElicitationResultReply, MessageDisplayReply, NotificationReply, PermissionRequestReply,
     PostModelSwitchReply, PostToolBatchReply, PostToolUseFailureReply, PostToolUseReply, PreCompactReply,
     PreModelSwitchReply, PreToolUseReply, SessionStartReply, SetupReply, StopReply, SubagentStartReply,
     SubagentStopReply, TaskCompletedReply, TaskCreatedReply, UserPromptExpansionReply, UserPromptSubmitReply,
@@ -131,7 +131,12 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
         EventName::SubagentStart => informed!(SubagentStartReply::none()).into_body(),
         EventName::Notification => informed!(NotificationReply::none()).into_body(),
         EventName::PostModelSwitch => informed!(PostModelSwitchReply::none()).into_body(),
-        // No decision is written for these.
+        EventName::MessageDisplay => match shown_instead(&verdict) {
+            Some(text) => MessageDisplayReply::display(text),
+            None => MessageDisplayReply::none(),
+        }
+        .into_body(),
+        // These carry no verb.
         EventName::SessionEnd
         | EventName::StopFailure
         | EventName::PermissionDenied
@@ -142,8 +147,17 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
         | EventName::InstructionsLoaded
         | EventName::CwdChanged
         | EventName::FileChanged
-        | EventName::DirectoryAdded
-        | EventName::MessageDisplay => ReplyBody::Fields(Map::new()),
+        | EventName::DirectoryAdded => ReplyBody::Fields(Map::new()),
+    }
+}
+
+/// The text that a changed `MessageDisplay` shows.
+pub(crate) const DISPLAY_CONTENT: &str = "displayContent";
+
+fn shown_instead(verdict: &Verdict) -> Option<&str> {
+    match verdict {
+        Verdict::Modify(fields) => fields.get(DISPLAY_CONTENT)?.as_str(),
+        _ => None,
     }
 }
 
@@ -174,6 +188,8 @@ fn joined(decision: &Decision, between: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use context_graph_events::Verb;
+    use context_graph_events::claude_code::reply_spec;
     use serde_json::{Value, json};
 
     use super::*;
@@ -251,6 +267,27 @@ mod tests {
                 (&json!("block"), &json!("why [g/r]")),
                 "{refusal:?}"
             );
+        }
+    }
+
+    #[test]
+    fn every_verb_that_an_event_carries_changes_its_reply() {
+        let changed = json!({DISPLAY_CONTENT: "other words"}).as_object().cloned().unwrap();
+        for event in EventName::ALL {
+            for verb in reply_spec(event).verbs {
+                let decision = match verb {
+                    Verb::Halt => of(Verdict::Halt),
+                    Verb::Deny => of(Verdict::Deny),
+                    Verb::Block => of(Verdict::Block),
+                    Verb::Ask => of(Verdict::Ask),
+                    Verb::Modify => of(Verdict::Modify(changed.clone())),
+                    Verb::Allow => of(Verdict::Allow),
+                    Verb::AddContext => Decision::context("c", "mind the gap"),
+                    // No rule can say it.
+                    Verb::Defer => continue,
+                };
+                assert_ne!(reply(event, &decision), reply(event, &Decision::none()), "{event} {verb:?}");
+            }
         }
     }
 

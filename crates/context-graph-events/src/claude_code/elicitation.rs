@@ -26,7 +26,7 @@ payload! {
 reply! {
     /// The answer on behalf of the user.
     ElicitationReply to Elicitation {
-        verbs: [Deny, Modify, Allow],
+        verbs: [Deny, Modify],
         top: [],
         specific: [("action", Shape::OneOf(&["accept", "decline", "cancel"])), ("content", Shape::Object)],
         shared: [elicitation],

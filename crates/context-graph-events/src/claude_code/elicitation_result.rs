@@ -24,7 +24,7 @@ payload! {
 reply! {
     /// The answer on behalf of the user.
     ElicitationResultReply to ElicitationResult {
-        verbs: [Deny, Modify, Allow],
+        verbs: [Deny, Modify],
         top: [],
         specific: [("action", Shape::OneOf(&["accept", "decline", "cancel"])), ("content", Shape::Object)],
         shared: [elicitation],

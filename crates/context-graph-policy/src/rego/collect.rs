@@ -4,12 +4,14 @@
 //! just `true` is a decision without one. A changed input is merged into the call's own input, because the
 //! client replaces the whole. Several changes are merged by `priority`.
 
+use context_graph_events::EventName;
 use context_graph_events::safe_text::tame;
 use serde_json::{Map, Value};
 
 use super::error::{RegoError, RegoErrorKind};
 use super::input::Input;
 use crate::decision::{Decision, Severity, Verdict};
+use crate::reply::DISPLAY_CONTENT;
 
 /// The length limits of a rule's id, of a reason, and of text for the model.
 const RULE: usize = 120;
@@ -38,7 +40,7 @@ pub(super) fn collect(sets: Vec<SetValue>, input: &Input) -> (Decision, Vec<Rego
     let mut changes = Vec::new();
     for set in sets {
         for item in items(&set.value) {
-            match one(&set, item, &mut changes) {
+            match one(&set, item, input, &mut changes) {
                 Ok(found) => decision = decision.join(found),
                 Err(what) => {
                     let verb = set.verb.to_owned();
@@ -58,7 +60,12 @@ fn items(value: &Value) -> Vec<&Value> {
     }
 }
 
-fn one(set: &SetValue, item: &Value, changes: &mut Vec<Change>) -> Result<Decision, String> {
+fn one(
+    set: &SetValue,
+    item: &Value,
+    input: &Input,
+    changes: &mut Vec<Change>,
+) -> Result<Decision, String> {
     let default_rule = stem(&set.file);
     let empty = Map::new();
     let (fields, text) = match item {
@@ -96,6 +103,11 @@ fn one(set: &SetValue, item: &Value, changes: &mut Vec<Change>) -> Result<Decisi
             let Some(Value::Object(updated)) = fields.get("updated_input") else {
                 return Err(format!("of rule `{rule}` has no object `updated_input`"));
             };
+            if input.is_of(EventName::MessageDisplay)
+                && !updated.get(DISPLAY_CONTENT).is_some_and(Value::is_string)
+            {
+                return Err(format!("of rule `{rule}` has no text `updated_input.{DISPLAY_CONTENT}`"));
+            }
             let priority = fields.get("priority").and_then(Value::as_i64).unwrap_or(50);
             changes.push(Change { rule, reason, severity, priority, updated: updated.clone() });
             return Ok(Decision::none());

@@ -7,6 +7,7 @@
 //! of the tool's input, find it there. Further fields: `affected_parent_directories`, `signals`,
 //! `builtin_config`, `effects`, `session`.
 
+use context_graph_events::EventName;
 use serde_json::{Map, Value, json};
 
 use crate::Context;
@@ -77,9 +78,17 @@ impl Input {
         whole.insert("builtin_config".to_owned(), Value::Object(additions.builtin_config));
         whole.insert("effects".to_owned(), additions.effects);
         whole.insert("session".to_owned(), additions.session);
-        let was_made = event.get("hook_event_name").is_some_and(|name| name == "PostToolUse");
-        let changeable = if was_made { "tool_response" } else { "tool_input" };
-        Self { value: Value::Object(whole), changeable, original: object(changeable) }
+        let mut input = Self { value: Value::Object(whole), changeable: "tool_input", original };
+        if input.is_of(EventName::PostToolUse) {
+            input.changeable = "tool_response";
+            input.original = object(input.changeable);
+        }
+        input
+    }
+
+    /// Whether this is the input about such an event.
+    pub(super) fn is_of(&self, event: EventName) -> bool {
+        self.value.get("hook_event_name").is_some_and(|name| name == event.as_str())
     }
 
     /// The whole input.
