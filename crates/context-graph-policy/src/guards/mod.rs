@@ -14,6 +14,7 @@ mod destructive_git;
 mod destructive_system;
 mod exfiltration;
 mod exposure;
+mod git_index;
 mod hook_bypass;
 mod listed;
 pub mod own_verbs;

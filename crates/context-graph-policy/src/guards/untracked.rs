@@ -2,6 +2,7 @@
 //! untracked files.
 
 use super::Case;
+use super::git_index::Index;
 use super::listed::changes_what_is_listed;
 use super::places::is_within;
 use super::reach::{Ours, changes_what_is_found, wild};
@@ -60,23 +61,17 @@ struct Untracked {
     ignored: Vec<String>,
 }
 
-/// How many bytes of git's index, and of an ignore file, are read.
-const MAX_INDEX: usize = 16 * 1024 * 1024;
+/// How many bytes of an ignore file, and of settings, are read.
 const MAX_IGNORED: usize = 64 * 1024;
+const MAX_SETTINGS: usize = 64 * 1024;
 
 impl Untracked {
     fn of(case: &Case<'_>) -> Self {
         let fs = case.ctx.fs;
         let (project, home) = (case.ctx.project.trim_end_matches('/'), case.ctx.home.trim_end_matches('/'));
-        let index = fs.content(&format!("{project}/.git/index"), MAX_INDEX);
-        // If the index cannot be read, the client's settings count as tracked, as in most projects. Version 4
-        // of the index does not store whole names.
-        let is_kept = |name: &str| match &index {
-            Some(index) if index.get(4..8) != Some(&[0, 0, 0, 4]) => {
-                index.windows(name.len()).any(|part| part == name.as_bytes())
-            }
-            _ => true,
-        };
+        // If the index cannot be read, the client's settings count as tracked, as in most projects.
+        let index = Index::of(case);
+        let is_kept = |name: &str| index.as_ref().is_none_or(|index| index.has(name));
         let mut files = vec![Ours { path: format!("{project}/.context-graph"), is_folder: true }];
         files.extend(
             agent_settings::settings()
@@ -122,39 +117,23 @@ fn is_elsewhere(word: &str) -> bool {
     !matches!(word, "." | ":/" | "*" | "--") && !agent_settings::is_near(word)
 }
 
-/// The index of the project's repository, if names can be found in it: version 4 does not store them whole.
-fn index(case: &Case<'_>) -> Option<Vec<u8>> {
-    let file = format!("{}/.git/index", case.ctx.project.trim_end_matches('/'));
-    case.ctx.fs.content(&file, MAX_INDEX).filter(|index| index.get(4..8) != Some(&[0, 0, 0, 4]))
-}
-
 /// Whether git tracks this file of the project.
 pub(super) fn is_tracked(case: &Case<'_>, path: &str) -> bool {
-    let below = path.strip_prefix(case.ctx.project.trim_end_matches('/')).map(|name| name.trim_matches('/'));
-    let Some((name, index)) = below.zip(index(case)) else { return false };
-    !name.is_empty() && index.windows(name.len()).any(|part| part == name.as_bytes())
+    let name = path.strip_prefix(case.ctx.project.trim_end_matches('/')).map(|name| name.trim_matches('/'));
+    name.zip(Index::of(case)).is_some_and(|(name, index)| index.has(name))
 }
-
-/// Where an entry of the index has the file's size, counted back from its name.
-const SIZE_BEFORE_NAME: usize = 26;
 
 /// Settings that git would revert: local ones, which are at most staged, and those whose size differs from
 /// the one in the index.
 fn changed(case: &Case<'_>) -> Option<Ours> {
-    let index = index(case)?;
+    let index = Index::of(case)?;
+    let fs = case.ctx.fs;
     agent_settings::settings().find_map(|name| {
         let path = format!("{}/{name}", case.ctx.project.trim_end_matches('/'));
-        case.ctx.fs.kind(&path)?;
-        let at = index.windows(name.len()).position(|part| part == name.as_bytes())?;
-        let size = || {
-            let from = at.checked_sub(SIZE_BEFORE_NAME)?;
-            let known: [u8; 4] = index.get(from..from + 4)?.try_into().ok()?;
-            Some(
-                usize::try_from(u32::from_be_bytes(known)).ok()?
-                    != case.ctx.fs.content(&path, MAX_IGNORED)?.len(),
-            )
-        };
-        (name.contains("local") || size().unwrap_or(false)).then_some(Ours { path, is_folder: false })
+        fs.kind(&path)?;
+        let staged = index.size_of(name)?;
+        let differs = || fs.content(&path, MAX_SETTINGS).is_some_and(|content| content.len() != staged);
+        (name.contains("local") || differs()).then_some(Ours { path, is_folder: false })
     })
 }
 
