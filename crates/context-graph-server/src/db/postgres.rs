@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::BytesMut;
 use chrono::{Datelike as _, TimeZone as _, Utc};
 use context_graph_storage::store::Field;
 use postgres::config::{Host, SslMode};
 use postgres::error::SqlState;
-use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, NoTls, Statement};
 use rustls::pki_types::pem::PemObject as _;
