@@ -137,9 +137,9 @@ impl Sessions {
         self.redactor.get_or_init(|| Redactor::new(self.folder.seal().derive("redaction", &[]).into_key()))
     }
 
-    /// Stores an event without stepping its session: the fast path. The next process that steps the session
-    /// applies it.
-    pub fn append(&self, session_id: &str, record: &EventRecord) -> Result<Vec<Damage>> {
+    /// Stores a finished record without stepping its session: for events of our own, not the client's. The next
+    /// process that steps the session applies it.
+    pub fn append_record(&self, session_id: &str, record: &EventRecord) -> Result<Vec<Damage>> {
         let live = self.folder.session(session_id)?.durable(self.durable);
         self.append_to(&live, record, &Memory::default())
     }
@@ -154,10 +154,10 @@ impl Sessions {
         Ok(damage)
     }
 
-    /// Stores an event without stepping its session, using the secrets that the session remembers. Returns
-    /// found damage, and the session's identity after its last step. Waits for no lock and opens no database,
-    /// unless the journal has lost something.
-    pub fn note(
+    /// Stores an event without stepping its session, using the secrets that the session remembers: the fast
+    /// path. Returns found damage, and the session's identity after its last step. Waits for no lock and opens
+    /// no database, unless the journal has lost something.
+    pub fn append(
         &self,
         session_id: &str,
         event: Event,

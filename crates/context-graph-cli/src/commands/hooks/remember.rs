@@ -86,7 +86,7 @@ fn append(
     let session_id = incoming.event.session_id().to_owned();
     let took_us = || context.took_us(Duration::ZERO);
     let (damage, snapshot) =
-        sessions.note(&session_id, incoming.event, at_ms, decided.new_ruling(), took_us)?;
+        sessions.append(&session_id, incoming.event, at_ms, decided.new_ruling(), took_us)?;
     if let Some(caller) = &incoming.caller {
         keep_for_later(sessions, &session_id, at_ms, caller, decided, None)?;
     }
@@ -189,7 +189,7 @@ fn keep_for_later(
     }
     let texts: Vec<String> = decided.context().map(str::to_owned).chain(words).collect();
     if !texts.is_empty() && caller.agent.is_some_and(Agent::has_place_for_context) {
-        sessions.note(session_id, context_waits(session_id, &texts), at_ms, None, || 0)?;
+        sessions.append(session_id, context_waits(session_id, &texts), at_ms, None, || 0)?;
     }
     Ok(None)
 }
