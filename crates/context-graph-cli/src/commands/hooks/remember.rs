@@ -16,7 +16,7 @@ use super::decide::HookDecision;
 use super::error::HookError;
 use super::inject::Moment;
 use super::input::Incoming;
-use super::read::RecordPath;
+use super::read::RecordMode;
 use crate::summary::Calls;
 use crate::{heads, summary, transcript_files};
 
@@ -51,7 +51,7 @@ pub(super) fn event(
     context: &HookContext<'_>,
     incoming: Incoming,
     decided: &HookDecision,
-    record_path: RecordPath,
+    record_mode: RecordMode,
 ) -> Result<RecordedEvent, HookError> {
     let event = &incoming.event;
     // Gates may have taken minutes, and the turn ends after them.
@@ -64,9 +64,9 @@ pub(super) fn event(
     if decided.has_action {
         context.hand_on(event, at_ms);
     }
-    match record_path {
-        RecordPath::Fast => append(context, incoming, decided, at_ms),
-        RecordPath::Full => {
+    match record_mode {
+        RecordMode::Fast => append(context, incoming, decided, at_ms),
+        RecordMode::Full => {
             if matches!(event, Event::PreToolUse(_)) {
                 context.watch_until(FULL_PATH, |error| decided.answer(None).but_unrecorded(error));
             }
