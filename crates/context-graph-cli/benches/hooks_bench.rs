@@ -34,7 +34,7 @@ fn step(sessions: &Sessions, bytes: &[u8]) {
         at_ms: 1_700_000_000_000,
         previous_session_id: None,
         took_us: 0,
-        decision: None,
+        ruling: None,
         crisis_threshold: 0.5,
         told_below: 0.5,
         title: None,

@@ -103,7 +103,7 @@ mod tests {
             at_ms,
             previous_session_id: None,
             took_us: 1,
-            decision: None,
+            ruling: None,
             crisis_threshold: 0.5,
             told_below: 0.5,
             title: None,

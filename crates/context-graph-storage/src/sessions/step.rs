@@ -57,7 +57,7 @@ pub struct Arrival {
     /// How long our hook has taken so far, in microseconds.
     pub took_us: u32,
     /// What was decided about it, if anything.
-    pub decision: Option<NewRuling>,
+    pub ruling: Option<NewRuling>,
     /// The session is in a crisis below this continuity, by the user's setting.
     pub crisis_threshold: f32,
     /// The model is told about drift below this continuity, by the user's setting.
@@ -110,7 +110,7 @@ struct Kept {
 impl Sessions {
     /// Stores an event and steps its session.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
-        let Arrival { event, at_ms, previous_session_id, took_us, decision, .. } = arrival;
+        let Arrival { event, at_ms, previous_session_id, took_us, ruling, .. } = arrival;
         let Arrival { crisis_threshold, told_below, mut title, .. } = arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut lock = live.lock()?;
@@ -122,7 +122,7 @@ impl Sessions {
         let known = lock.read_state();
         let known_payload = known.as_ref().ok().and_then(|state| Some(state.as_ref()?.payload()));
         let mut memory = known_payload.map(memory_of).unwrap_or_default();
-        let (mut record, event) = self.record_and_event(event, at_ms, decision, &mut memory)?;
+        let (mut record, event) = self.record_and_event(event, at_ms, ruling, &mut memory)?;
         record.took_us = took_us;
         if let Some(session) = seen_before(&mut lock, known.as_ref(), &event, at_ms)? {
             return Ok(repeated(session));

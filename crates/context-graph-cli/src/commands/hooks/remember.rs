@@ -124,7 +124,7 @@ fn step(
         at_ms,
         previous_session_id,
         took_us: context.took_us(decided.waited),
-        decision: decided.new_ruling(),
+        ruling: decided.new_ruling(),
         crisis_threshold: config.continuity.crisis_below,
         told_below: config.inject.hint_below,
         title,
