@@ -9,7 +9,7 @@ use context_graph_web::{Grade, HealthFinding, Said, Verification};
 
 use super::place::{Place, locked};
 use crate::commands::audit::verify;
-use crate::commands::doctor::finding::{CheckResult, Level};
+use crate::commands::doctor::check_result::{CheckResult, Level};
 use crate::commands::{doctor, failure::Failure};
 use crate::{Environment, clock};
 
