@@ -27,7 +27,7 @@ mod time;
 pub use loopback::Loopback;
 pub use records::{
     Activity, Asked, Axis, AxisCall, AxisEvent, AxisTurn, Bin, ChainState, Choices, EntryDetail, EntryLine,
-    Explanation, FileLine, Grade, HealthFinding, HookCost, Injection, Page, QueryResult, Records, RuleLine,
+    Explanation, FileLine, Grade, HealthCheck, HookCost, Injection, Page, QueryResult, Records, RuleLine,
     Running, SessionLine, SessionsAsked, StoreSize, Trouble, Verification,
 };
 pub use report::report;

@@ -359,7 +359,7 @@ pub enum Grade {
 
 /// One check of the installation.
 #[derive(Debug, Clone)]
-pub struct HealthFinding {
+pub struct HealthCheck {
     /// Its result.
     pub grade: Grade,
     /// What was checked.
@@ -474,7 +474,7 @@ pub trait Records: Send + Sync + 'static {
     fn files(&self, since_ms: i64) -> QueryResult<Vec<FileLine>>;
 
     /// The checks of the installation; `None` while they run.
-    fn findings(&self) -> QueryResult<Option<Vec<HealthFinding>>>;
+    fn health_checks(&self) -> QueryResult<Option<Vec<HealthCheck>>>;
 
     /// The recent costs of our hooks, by event, the most frequent first.
     fn hook_costs(&self) -> QueryResult<Vec<HookCost>>;

@@ -8,7 +8,7 @@ use context_graph_core::session::{Curve, NoteKind};
 use context_graph_storage::StorageError;
 use context_graph_storage::store::{Counting, SessionQuery, Span};
 use context_graph_web::{
-    Activity, Asked, Axis, Bin, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthFinding,
+    Activity, Asked, Axis, Bin, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthCheck,
     HookCost, Injection, Page, QueryResult, Records, RuleLine, Running, SessionLine, SessionsAsked,
     StoreSize, Trouble, Verification,
 };
@@ -257,8 +257,8 @@ impl Records for LocalRecords {
         Ok(files)
     }
 
-    fn findings(&self) -> QueryResult<Option<Vec<HealthFinding>>> {
-        Ok(self.health.findings(&self.places))
+    fn health_checks(&self) -> QueryResult<Option<Vec<HealthCheck>>> {
+        Ok(self.health.checks(&self.places))
     }
 
     fn hook_costs(&self) -> QueryResult<Vec<HookCost>> {
