@@ -187,7 +187,7 @@ impl Records for LocalRecords {
             for (bin, more) in all.iter_mut().zip(stretches) {
                 bin.calls += more.calls;
                 bin.failures += more.failures;
-                bin.denied += more.stops;
+                bin.denied += more.denied;
             }
         }
         Ok(Activity { since_ms, step_ms, bins: all })
@@ -202,7 +202,8 @@ impl Records for LocalRecords {
     }
 
     fn rules(&self, since_ms: i64) -> QueryResult<Vec<RuleLine>> {
-        let found = self.each(|_, opened| Ok(opened.trail().rules_that_stopped(since_ms, MOST_CALLS)?))?;
+        let found =
+            self.each(|_, opened| Ok(opened.trail().rules_that_denied_or_asked(since_ms, MOST_CALLS)?))?;
         let mut rules: Vec<RuleLine> = Vec::new();
         for more in found.into_iter().flatten() {
             match rules.iter_mut().find(|known| known.rule == more.rule && known.verdict == more.verdict) {
