@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::claude_code::{Event, PostToolUseFailurePayload, PostToolUsePayload};
+use crate::content::text_of;
 
 /// The outcome of an answered call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +35,12 @@ impl Event {
             _ => None,
         }
     }
+}
+
+/// Whether a result is an error of the client itself, for example for an unknown tool or an invalid input. The
+/// client marks these.
+pub fn is_client_error(result: &Value) -> bool {
+    text_of(result).trim_start().starts_with("<tool_use_error>")
 }
 
 /// The client's error text for a call that it stopped because another call of the same batch failed.
