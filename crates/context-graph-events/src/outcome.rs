@@ -1,13 +1,14 @@
 //! The outcome of a tool call. It is decided only here: counters, continuity, loops, the digest and the audit
 //! all use this.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::claude_code::{Event, PostToolUseFailurePayload, PostToolUsePayload};
 use crate::content::text_of;
 
-/// The outcome of an answered call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The outcome of an answered call. States of sessions store it by the position of its name here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallOutcome {
     /// It ran and gave a result.
     Success,
