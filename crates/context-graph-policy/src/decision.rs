@@ -39,7 +39,7 @@ impl Severity {
     }
 }
 
-/// What happens to the call, loosest first.
+/// What happens to the call, loosest first. A change has its input with it; `None` is for no verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Verdict {
     /// No rule has an opinion: the client continues as if there were no hook.
@@ -139,7 +139,7 @@ impl Decision {
         Self::default()
     }
 
-    /// The verdict of one rule.
+    /// What one rule decided.
     pub fn of(
         verdict: Verdict,
         rule: impl Into<String>,

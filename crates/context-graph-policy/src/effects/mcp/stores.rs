@@ -162,7 +162,7 @@ pub(super) fn remove_named(
     let destroys =
         any(&["delete", "destroy", "drop", "purge", "wipe", "terminate", "truncate", "erase"]) && !any(SMALL);
     let asked = tool.starts_with("mcp__")
-        && (is_demanded(words, input)
+        && (is_destructive_by_fields(words, input)
             || !has_paths && is_verb_given(all, input)
             || changes_access(words, input));
     if asked
@@ -186,7 +186,7 @@ fn is_true(input: &Value, fields: &[&str]) -> bool {
 }
 
 /// A field that makes a tool destroy something, or stop everything that runs.
-fn is_demanded(words: &[String], input: &Value) -> bool {
+fn is_destructive_by_fields(words: &[String], input: &Value) -> bool {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let destroys = is_true(
         input,
