@@ -1,6 +1,6 @@
 //! The input of the views: a tool's result or a prompt, cut into terms.
 
-use super::call::{Call, one_line, prompt_text};
+use super::call::{CallText, one_line, prompt_text};
 use super::explain::Evidence;
 use super::paths::{Place, places};
 use super::terms::{Kind, Term, is_entity, is_identifier, parts, term, term_of_bytes, tokens, word};
@@ -80,7 +80,7 @@ pub(crate) struct Observation {
 
 impl Observation {
     /// Makes the observation of a tool's result.
-    pub(crate) fn of_call(call: &Call, cwd: &str) -> Self {
+    pub(crate) fn of_call(call: &CallText, cwd: &str) -> Self {
         let mut observation = Self::of_text(&call.input, &call.output, cwd);
         observation.step.0 = term(Kind::Tool, &call.tool);
         observation
