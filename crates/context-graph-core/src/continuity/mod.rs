@@ -34,7 +34,7 @@ use context_graph_events::Event;
 use context_graph_events::claude_code::UserPromptSubmitPayload;
 use serde::{Deserialize, Serialize};
 
-pub use explain::{Evidence, ViewPull};
+pub use explain::{EvidenceKind, ViewPull};
 pub use loops::Loop;
 pub use purpose::Purpose;
 pub use view::VIEW_NAMES;
