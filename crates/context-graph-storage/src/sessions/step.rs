@@ -11,7 +11,7 @@ use super::codec::{
 };
 use super::lazy_store::LazyStore;
 use super::link::Linked;
-use super::load::{Loaded, stored, take_in};
+use super::load::{Loaded, apply, stored};
 use super::lost;
 use crate::error::{Result, StorageError};
 use crate::live::{
@@ -154,7 +154,7 @@ impl Sessions {
                     state.saw(record.at_ms);
                     report = Some(state.session.step(&record, &event));
                 } else {
-                    state.take_in(&entry);
+                    state.apply(&entry);
                 }
             }
             state.applied = Some(tail.end());
@@ -300,7 +300,7 @@ impl Sessions {
         fold(lock, store, applied, |entries, fresh, damage| {
             lost::retain_untold(damage, || entries.iter().copied());
             for entry in fresh {
-                state.take_in(entry);
+                state.apply(entry);
             }
             if over {
                 state.session.saved();
@@ -330,7 +330,7 @@ fn seen_before(
     let (true, Ok(Some(state))) = (Session::may_repeat(event), known) else { return Ok(None) };
     let Ok(mut session) = decode_session(state.payload()) else { return Ok(None) };
     for entry in lock.entries_since(Some(state.applied))?.entries() {
-        take_in(&mut session, &entry);
+        apply(&mut session, &entry);
     }
     Ok(session.has_seen(event, at_ms).then_some(session))
 }
