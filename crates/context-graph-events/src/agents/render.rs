@@ -119,8 +119,9 @@ fn written(object: Value) -> String {
     }
 }
 
-/// Renders for a caller's event; for an unknown caller, a reply that every client understands.
-pub(super) fn render(caller: &Caller, body: &ReplyBody) -> AgentAnswer {
+/// Converts a reply for Claude Code to the caller's dialect; for an unknown caller, to a reply that every client
+/// understands.
+pub fn render(caller: &Caller, body: &ReplyBody) -> AgentAnswer {
     let mut content = content_of(caller, body);
     match (caller.agent.and_then(super::Agent::sheet), caller.event) {
         (Some(sheet), Some(event)) => {
