@@ -145,11 +145,15 @@ impl Shelf {
         if !environment.state_place(place.db_path.as_deref())?.exists() {
             return Err(Failure::no_sessions());
         }
-        Self::open_or_create(place, &environment)
+        Self::open_in(&environment, place)
     }
 
     pub(crate) fn open_or_create(place: &PlaceArgs, environment: &Environment) -> Result<Self, Failure> {
-        let environment = environment.in_project(place.project.as_deref());
+        Self::open_in(&environment.in_project(place.project.as_deref()), place)
+    }
+
+    /// `environment` is already that of the project.
+    fn open_in(environment: &Environment, place: &PlaceArgs) -> Result<Self, Failure> {
         let sessions = environment.sessions(place.db_path.as_deref())?;
         sessions.folder().tidy()?;
         let store = sessions.store(clock::now_ms())?;
