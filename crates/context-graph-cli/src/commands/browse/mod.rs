@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::{CommandResult, Failure};
-use super::session::{NONE_YET, PlaceArgs, ScopeArgs};
+use super::session::{PlaceArgs, ScopeArgs, none_yet};
 use super::{DB_PATH_HELP, project_folder};
 use crate::{Environment, table};
 use items::ProjectRecords;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &BrowseArgs, environment: &Environment) -> CommandResult
         items => items?,
     };
     if items.is_empty() {
-        return table::print_lines([NONE_YET]);
+        return table::print_lines([none_yet()]);
     }
     screen::run(Browser::new(items), &records)
 }

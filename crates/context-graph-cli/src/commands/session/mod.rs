@@ -93,7 +93,9 @@ pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Comman
 const MOST_NAMED: usize = 5;
 
 /// The message for a project without sessions.
-pub(crate) const NONE_YET: &str = "this project has no sessions yet: they begin with the first hook event (`context-graph init` registers the hooks)";
+pub(crate) fn none_yet() -> String {
+    Failure::no_sessions().to_string()
+}
 
 /// The shelf and the id of the session that was meant. If none was named and there is none, people get a
 /// message and the result is `None`; for a program, that is a failure.
@@ -105,7 +107,7 @@ pub(crate) fn look_up(
     let found = scope.open(environment).and_then(|shelves| shelves.find(wanted));
     match found {
         Err(failure) if failure.is_nothing_there() && wanted.is_none() && !scope.place.json => {
-            table::print_lines([NONE_YET]).map(|()| None)
+            table::print_lines([none_yet()]).map(|()| None)
         }
         Err(failure) if wanted.is_some() => Err(failure.of_what_was_named()),
         found => found.map(Some),
