@@ -24,6 +24,7 @@ mod said;
 mod site;
 mod time;
 
+pub use door::set_security_headers;
 pub use loopback::Loopback;
 pub use records::{
     Activity, Asked, Axis, AxisCall, AxisEvent, AxisTurn, Bin, ChainState, Choices, EntryDetail, EntryLine,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use context_graph_web::Site;
 use hyper_util::service::TowerToHyperService;
@@ -19,8 +19,6 @@ use crate::members::{self, Principal, Role};
 use crate::records::TeamRecords;
 
 const COOKIE: &str = "context-graph-team";
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /// For how many members the pages are kept in memory.
 const MOST: usize = 200;
 
@@ -57,16 +55,7 @@ pub(super) async fn show(
     request: Request,
 ) -> Response {
     let mut response = answer(&app, address, request).await;
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    context_graph_web::set_security_headers(response.headers_mut());
     response
 }
 
