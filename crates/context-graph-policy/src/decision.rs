@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use context_graph_events::Verb;
+use context_graph_events::agents::{NEEDS_CONSENT, NEEDS_OTHER_INPUT};
 use context_graph_events::safe_text::name;
 use serde_json::{Map, Value};
 
@@ -263,9 +264,9 @@ impl Decision {
         let reasons = lines.join("\n");
         match self.raised {
             None => reasons,
-            Some(Raised::Question) => format!("needs your consent: {reasons} (allow it in the policy)"),
+            Some(Raised::Question) => format!("{NEEDS_CONSENT}: {reasons} (allow it in the policy)"),
             Some(Raised::Change) => {
-                format!("may only run with other input, which this agent cannot be given: {reasons}")
+                format!("{NEEDS_OTHER_INPUT}: {reasons}")
             }
         }
     }

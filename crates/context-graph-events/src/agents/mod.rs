@@ -39,7 +39,7 @@ pub use call_id::is_derived;
 pub use detect::detect;
 pub use glimpse::glimpse;
 pub use read::OWN_WORDS;
-pub use render::{AgentAnswer, render};
+pub use render::{AgentAnswer, NEEDS_CONSENT, NEEDS_OTHER_INPUT, render};
 pub use sheet::Sheet;
 
 macro_rules! agents {
