@@ -34,7 +34,7 @@ fn step(sessions: &Sessions, bytes: &[u8]) {
         at_ms: 1_700_000_000_000,
         previous_session_id: None,
         took_us: 0,
-        decision: None,
+        ruling: None,
         crisis_threshold: 0.5,
         told_below: 0.5,
         title: None,
@@ -49,7 +49,7 @@ fn pre_tool_fast_path(criterion: &mut Criterion) {
     criterion.bench_function("pre_tool_fast_path", |bencher| {
         bencher.iter(|| {
             let event = Event::from_slice(&bytes).unwrap();
-            black_box(sessions.note("bench", event, 1_700_000_000_000, None, || 0).unwrap())
+            black_box(sessions.append("bench", event, 1_700_000_000_000, None, || 0).unwrap())
         });
     });
 }

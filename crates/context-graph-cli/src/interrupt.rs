@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static LISTENS: AtomicBool = AtomicBool::new(false);
-static LEFT: Mutex<Left> = Mutex::new(Left { paths: Vec::new(), programs: Vec::new(), words: None });
+static TO_CLEAN_UP: Mutex<ToCleanUp> =
+    Mutex::new(ToCleanUp { paths: Vec::new(), programs: Vec::new(), words: None });
 
 /// What has to be cleaned up.
-struct Left {
+struct ToCleanUp {
     paths: Vec<PathBuf>,
     /// Each is the leader of its own process group.
     programs: Vec<u32>,
@@ -23,7 +24,7 @@ struct Left {
 pub(crate) fn tell_on_interrupt(words: Option<String>) {
     #[cfg(unix)]
     unix::listen();
-    left().words = words;
+    to_clean_up().words = words;
 }
 
 /// A path that is removed if a signal ends the process while this value lives.
@@ -34,14 +35,14 @@ impl RemovedOnInterrupt {
     pub(crate) fn new(path: &Path) -> Self {
         #[cfg(unix)]
         unix::listen();
-        left().paths.push(path.to_path_buf());
+        to_clean_up().paths.push(path.to_path_buf());
         Self(path.to_path_buf())
     }
 }
 
 impl Drop for RemovedOnInterrupt {
     fn drop(&mut self) {
-        left().paths.retain(|path| *path != self.0);
+        to_clean_up().paths.retain(|path| *path != self.0);
     }
 }
 
@@ -50,21 +51,21 @@ pub(crate) fn start(spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<Chi
     if !LISTENS.load(Ordering::Relaxed) {
         return spawn();
     }
-    let mut left = left();
+    let mut list = to_clean_up();
     let child = spawn()?;
-    left.programs.push(child.id());
+    list.programs.push(child.id());
     Ok(child)
 }
 
 /// Call this when a program has ended by itself.
 pub(crate) fn ended(program: u32) {
     if LISTENS.load(Ordering::Relaxed) {
-        left().programs.retain(|known| *known != program);
+        to_clean_up().programs.retain(|known| *known != program);
     }
 }
 
-fn left() -> MutexGuard<'static, Left> {
-    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+fn to_clean_up() -> MutexGuard<'static, ToCleanUp> {
+    TO_CLEAN_UP.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(unix)]
@@ -78,7 +79,7 @@ mod unix {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    use super::{LISTENS, left};
+    use super::{LISTENS, to_clean_up};
 
     /// How often, and with what pause, we try again if something is not gone yet.
     const TRIES: usize = 50;
@@ -95,10 +96,10 @@ mod unix {
             std::thread::spawn(move || {
                 if let Some(signal) = signals.forever().next() {
                     // The lock is held until the end, so that nothing new starts.
-                    let left = left();
-                    left.programs.iter().for_each(|program| end(*program));
-                    left.paths.iter().for_each(|path| remove(path));
-                    if let Some(words) = &left.words {
+                    let list = to_clean_up();
+                    list.programs.iter().for_each(|program| end(*program));
+                    list.paths.iter().for_each(|path| remove(path));
+                    if let Some(words) = &list.words {
                         crate::terminal::complain(words);
                     }
                     let _ = signal_hook::low_level::emulate_default_handler(signal);

@@ -125,20 +125,20 @@ struct Diagnosis {
 }
 
 impl Diagnosis {
-    fn findings(&self) -> Vec<&Value> {
+    fn results(&self) -> Vec<&Value> {
         self.value["checks"].as_array().unwrap().iter().filter(|it| it["level"] != "ok").collect()
     }
 
-    /// Expects a finding of this level with this text and this fix.
+    /// Expects a result of this level with this text and this fix.
     fn assert_finds(&self, level: &str, what: &str, fix: &str) {
         let has =
             |it: &Value, key: &str, word: &str| it[key].as_str().is_some_and(|text| text.contains(word));
         let found = self
-            .findings()
+            .results()
             .into_iter()
             .any(|it| it["level"] == level && has(it, "what", what) && has(it, "fix", fix));
         assert!(found, "no {level} with `{what}` and fix `{fix}` in {:#}", self.value);
-        let broken = self.findings().iter().any(|it| it["level"] == "broken");
+        let broken = self.results().iter().any(|it| it["level"] == "broken");
         assert_eq!(self.code, i32::from(broken), "{:#}", self.value);
     }
 }
@@ -152,14 +152,14 @@ fn stop(session: &str) -> Value {
 }
 
 #[test]
-fn a_healthy_installation_has_no_finding() {
+fn a_healthy_installation_has_nothing_to_report() {
     let patient = Patient::new();
     let diagnosis = patient.diagnosis();
-    assert!(diagnosis.findings().is_empty(), "{:#}", diagnosis.value);
+    assert!(diagnosis.results().is_empty(), "{:#}", diagnosis.value);
     assert_eq!((diagnosis.code, &diagnosis.value["client"]), (0, &json!("2.1.325")));
     assert!(
         !patient.project().join(".context-graph/live/context-graph-doctor.journal").exists(),
-        "the canary left a trace"
+        "the trial left a trace"
     );
     let checks: Vec<&str> = diagnosis.value["checks"]
         .as_array()
@@ -186,7 +186,7 @@ fn a_used_installation_has_no_finding_either() {
     let patient = Patient::new();
     patient.event(stop("s1")).succeeded();
     let diagnosis = patient.diagnosis();
-    assert!(diagnosis.findings().is_empty(), "{:#}", diagnosis.value);
+    assert!(diagnosis.results().is_empty(), "{:#}", diagnosis.value);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_shared_installation_is_tried_and_healthy() {
     assert_eq!(patient.run(&["uninstall", "--yes"]).code, 0);
     assert_eq!(patient.run(&["init", "--yes", "--shared"]).code, 0);
     let diagnosis = patient.diagnosis();
-    assert!(diagnosis.findings().is_empty(), "{:#}", diagnosis.value);
+    assert!(diagnosis.results().is_empty(), "{:#}", diagnosis.value);
 }
 
 #[test]
@@ -218,9 +218,9 @@ fn shared_settings_need_the_program_on_the_path_and_writing_them_again_is_no_fix
     assert_eq!(patient.run(&["uninstall", "--yes"]).code, 0);
     assert_eq!(patient.run(&["init", "--yes", "--shared"]).code, 0);
     let diagnosis = patient.diagnosis();
-    let findings = diagnosis.findings();
-    let finding = findings.iter().find(|it| it["check"] == "binary").unwrap();
-    let fix = finding["fix"].as_str().unwrap();
+    let results = diagnosis.results();
+    let result = results.iter().find(|it| it["check"] == "binary").unwrap();
+    let fix = result["fix"].as_str().unwrap();
     let folder = Path::new(BINARY).canonicalize().unwrap();
     assert!(fix.contains("PATH") && fix.contains(folder.parent().unwrap().to_str().unwrap()), "{fix}");
     assert!(!fix.contains("init"), "{fix}");
@@ -232,7 +232,7 @@ fn a_portable_installation_is_as_healthy() {
     std::os::unix::fs::symlink(BINARY, patient.project().join("bin/context-graph")).unwrap();
     assert_eq!(patient.run(&["init", "--yes", "--portable"]).code, 0);
     let diagnosis = patient.diagnosis();
-    assert!(diagnosis.findings().is_empty(), "{:#}", diagnosis.value);
+    assert!(diagnosis.results().is_empty(), "{:#}", diagnosis.value);
     patient.edit_guard(|it| it["timeout"] = json!(0));
     assert_eq!(patient.run(&["doctor", "--fix"]).code, 0);
     let settings: Value = serde_json::from_str(&read(&patient.settings())).unwrap();
@@ -249,7 +249,7 @@ fn an_installation_of_scripts_is_as_healthy() {
     assert_eq!(patient.run(&["hooks", "generate-config", "--absolute"]).code, 0);
     let is_healthy = || {
         let diagnosis = patient.diagnosis();
-        assert!(diagnosis.findings().iter().all(|it| it["check"] == "cost"), "{:#}", diagnosis.value);
+        assert!(diagnosis.results().iter().all(|it| it["check"] == "cost"), "{:#}", diagnosis.value);
     };
     is_healthy();
     std::os::unix::fs::symlink(BINARY, patient.project().join("bin/context-graph")).unwrap();
@@ -477,7 +477,7 @@ fn nothing_is_changed_without_being_told_to() {
 fn the_same_command_in_two_settings_files_is_run_once_and_so_is_no_fault() {
     let patient = Patient::new();
     std::fs::copy(patient.settings(), patient.shared_settings()).unwrap();
-    assert!(patient.diagnosis().findings().is_empty());
+    assert!(patient.diagnosis().results().is_empty());
     assert!(patient.home().is_dir());
 }
 

@@ -249,7 +249,7 @@ proptest! {
             let report = step(&mut session, event, at);
             prop_assert!((0.0..=1.0).contains(&report.ic.value));
         }
-        prop_assert!(session.snapshot.is_sane());
+        prop_assert_eq!(session.snapshot.first_invalid_field(), None);
         prop_assert!(session.state.updated_ms >= session.state.started_ms);
         prop_assert!(session.state.lifecycle != Lifecycle::Dreaming);
         let bytes = postcard::to_stdvec(&session).unwrap();

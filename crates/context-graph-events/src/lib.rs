@@ -2,6 +2,7 @@
 //!
 //! - [`agents`]: the other agents whose hooks reach us.
 //! - [`claude_code`]: one file per event, with its payload and its reply.
+//! - [`content`]: the text of messages and results.
 //! - [`decode`]: bytes to a JSON value, strictly: size, depth, duplicate keys, UTF-8.
 //! - [`envelope`]: the form in which programs that wrap the client may send events.
 //! - [`outcome`]: the outcome of a tool call.
@@ -25,6 +26,7 @@ mod macros;
 
 pub mod agents;
 pub mod claude_code;
+pub mod content;
 pub mod decode;
 pub mod envelope;
 pub mod fields;

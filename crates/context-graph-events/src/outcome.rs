@@ -1,12 +1,14 @@
 //! The outcome of a tool call. It is decided only here: counters, continuity, loops, the digest and the audit
 //! all use this.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::claude_code::{Event, PostToolUseFailurePayload, PostToolUsePayload};
+use crate::content::text_of;
 
-/// The outcome of an answered call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The outcome of an answered call. States of sessions store it by the position of its name here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallOutcome {
     /// It ran and gave a result.
     Success,
@@ -34,6 +36,12 @@ impl Event {
             _ => None,
         }
     }
+}
+
+/// Whether a result is an error of the client itself, for example for an unknown tool or an invalid input. The
+/// client marks these.
+pub fn is_client_error(result: &Value) -> bool {
+    text_of(result).trim_start().starts_with("<tool_use_error>")
 }
 
 /// The client's error text for a call that it stopped because another call of the same batch failed.

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use context_graph_events::Verb;
+use context_graph_events::agents::{NEEDS_CONSENT, NEEDS_OTHER_INPUT};
 use context_graph_events::safe_text::name;
 use serde_json::{Map, Value};
 
@@ -39,7 +40,7 @@ impl Severity {
     }
 }
 
-/// What happens to the call, loosest first.
+/// What happens to the call, loosest first. A change has its input with it; `None` is for no verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Verdict {
     /// No rule has an opinion: the client continues as if there were no hook.
@@ -139,7 +140,7 @@ impl Decision {
         Self::default()
     }
 
-    /// The verdict of one rule.
+    /// What one rule decided.
     pub fn of(
         verdict: Verdict,
         rule: impl Into<String>,
@@ -263,9 +264,9 @@ impl Decision {
         let reasons = lines.join("\n");
         match self.raised {
             None => reasons,
-            Some(Raised::Question) => format!("needs your consent: {reasons} (allow it in the policy)"),
+            Some(Raised::Question) => format!("{NEEDS_CONSENT}: {reasons} (allow it in the policy)"),
             Some(Raised::Change) => {
-                format!("may only run with other input, which this agent cannot be given: {reasons}")
+                format!("{NEEDS_OTHER_INPUT}: {reasons}")
             }
         }
     }

@@ -147,7 +147,7 @@ impl SessionIdentityManager {
 
 /// Measured values must be finite, or they would spoil every mean they go into.
 pub(crate) fn validate(snapshot: &SessionIdentitySnapshot) -> Result<()> {
-    let Some(field) = snapshot.first_insane_field() else { return Ok(()) };
+    let Some(field) = snapshot.first_invalid_field() else { return Ok(()) };
     let problem = format!("{field} of session {} is out of range or not finite", snapshot.session_id);
     Err(StorageError::InvalidData(problem))
 }

@@ -25,7 +25,7 @@ fn prompt(sessions: &Sessions, id: &str, at_ms: i64, text: &str) {
         at_ms,
         previous_session_id: None,
         took_us: 1,
-        decision: None,
+        ruling: None,
         crisis_threshold: 0.5,
         told_below: 0.5,
         title: None,

@@ -129,6 +129,14 @@ pub(crate) async fn guard(State(door): State<Arc<Door>>, request: Request, next:
         None => next.run(request).await,
     };
     let headers = response.headers_mut();
+    set_security_headers(headers);
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    response
+}
+
+/// Tells the browser what it may do with an answer of the pages: nothing from elsewhere, no frame, no copy.
+pub fn set_security_headers(headers: &mut HeaderMap) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -138,9 +146,6 @@ pub(crate) async fn guard(State(door): State<Arc<Door>>, request: Request, next:
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
-    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
-    response
 }
 
 /// 256 random bits.

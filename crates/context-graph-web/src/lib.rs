@@ -24,10 +24,11 @@ mod said;
 mod site;
 mod time;
 
+pub use door::set_security_headers;
 pub use loopback::Loopback;
 pub use records::{
     Activity, Asked, Axis, AxisCall, AxisEvent, AxisTurn, Bin, ChainState, Choices, EntryDetail, EntryLine,
-    Explanation, FileLine, Grade, HealthFinding, HookCost, Injection, Page, QueryResult, Records, RuleLine,
+    Explanation, FileLine, Grade, HealthCheck, HookCost, Injection, Page, QueryResult, Records, RuleLine,
     Running, SessionLine, SessionsAsked, StoreSize, Trouble, Verification,
 };
 pub use report::report;

@@ -301,7 +301,7 @@ pub struct Injection {
     pub text: Said,
 }
 
-/// How often a rule stopped calls.
+/// How often a rule denied calls or asked about them.
 #[derive(Debug, Clone)]
 pub struct RuleLine {
     /// The rule.
@@ -316,7 +316,7 @@ pub struct RuleLine {
     pub last_ms: i64,
 }
 
-/// Why a call was stopped, by the current rules.
+/// Why a call was denied or asked about, by the current rules.
 #[derive(Debug, Clone, Default)]
 pub struct Explanation {
     /// What the call would do.
@@ -359,7 +359,7 @@ pub enum Grade {
 
 /// One check of the installation.
 #[derive(Debug, Clone)]
-pub struct HealthFinding {
+pub struct HealthCheck {
     /// Its result.
     pub grade: Grade,
     /// What was checked.
@@ -464,17 +464,17 @@ pub trait Records: Send + Sync + 'static {
     /// The latest text added for models, newest first.
     fn injections(&self, limit: usize) -> QueryResult<Vec<Injection>>;
 
-    /// The rules that stopped something since this time, the most frequent first.
+    /// The rules that denied something or asked about it since this time, the most frequent first.
     fn rules(&self, since_ms: i64) -> QueryResult<Vec<RuleLine>>;
 
-    /// Why a call was stopped, and what would allow it.
+    /// Why a call was denied or asked about, and what would allow it.
     fn explain(&self, session_id: &str, seq: u64) -> QueryResult<Explanation>;
 
     /// Files touched since this time, the most frequent first.
     fn files(&self, since_ms: i64) -> QueryResult<Vec<FileLine>>;
 
     /// The checks of the installation; `None` while they run.
-    fn findings(&self) -> QueryResult<Option<Vec<HealthFinding>>>;
+    fn health_checks(&self) -> QueryResult<Option<Vec<HealthCheck>>>;
 
     /// The recent costs of our hooks, by event, the most frequent first.
     fn hook_costs(&self) -> QueryResult<Vec<HookCost>>;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use context_graph_core::session::Curve;
 use context_graph_web::{
-    Activity, Asked, Axis, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthFinding, HookCost,
+    Activity, Asked, Axis, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthCheck, HookCost,
     Injection, Loopback, Page, QueryResult, Records, RuleLine, Running, SessionLine, SessionsAsked, Site,
     StoreSize, Trouble, Verification,
 };
@@ -70,7 +70,7 @@ impl Records for Nothing {
     fn files(&self, _: i64) -> QueryResult<Vec<FileLine>> {
         Ok(Vec::new())
     }
-    fn findings(&self) -> QueryResult<Option<Vec<HealthFinding>>> {
+    fn health_checks(&self) -> QueryResult<Option<Vec<HealthCheck>>> {
         Ok(None)
     }
     fn hook_costs(&self) -> QueryResult<Vec<HookCost>> {

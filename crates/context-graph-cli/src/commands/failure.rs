@@ -6,7 +6,6 @@ use context_graph_storage::StorageError;
 use serde_json::{Value, json};
 
 use super::hooks::error::{ErrorCode, HookError};
-use super::session::NONE_YET;
 use crate::visible_json::visible;
 use crate::{Environment, ExitStatus, terminal};
 
@@ -113,9 +112,9 @@ impl Failure {
     pub(crate) fn report(&self, as_json: bool) -> ExitStatus {
         if self.nothing_there && !as_json {
             if self.is_about_data {
-                terminal::complain(NONE_YET);
+                terminal::complain(&self.to_string());
             } else {
-                terminal::print(format!("{NONE_YET}\n").as_bytes());
+                terminal::print(format!("{self}\n").as_bytes());
             }
             return ExitStatus::Success;
         }

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &RunActionsArgs, environment: &Environment) -> CommandRe
     let sessions = environment.sessions(args.db_path.as_deref())?;
     for failure in failures {
         let record = sessions.record(failure.to_event(event.session_id()), clock::now_ms(), None);
-        sessions.append(event.session_id(), &record)?;
+        sessions.append_record(event.session_id(), &record)?;
     }
     Ok(())
 }

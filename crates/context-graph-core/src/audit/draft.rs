@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use context_graph_events::claude_code::{CommonEventData, McpServerProvenance, PostToolBatchToolCall};
+use context_graph_events::outcome::is_client_error;
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Number, Value};
 
@@ -244,27 +245,14 @@ impl Draft {
 }
 
 /// The outcome of a call whose result only a batch reports. A tool that ran has an event of its own. So a call
-/// that was requested and has no such event was not allowed to run, whatever reason the model is given. The
-/// client marks its own errors, for example for an unknown tool or an invalid input.
+/// that was requested and has no such event was not allowed to run, whatever reason the model is given.
 pub(crate) fn told_by(response: Option<&Value>, was_asked: bool) -> Outcome {
-    if response.map(text_of).unwrap_or_default().trim_start().starts_with("<tool_use_error>") {
+    if response.is_some_and(is_client_error) {
         Outcome::Failure
     } else if was_asked {
         Outcome::Denied
     } else {
         Outcome::Success
-    }
-}
-
-/// The text of a result: a plain string, or content blocks.
-fn text_of(response: &Value) -> String {
-    match response {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-            texts.join("\n")
-        }
-        _ => String::new(),
     }
 }
 

@@ -61,7 +61,7 @@ impl Act {
 
 /// A tool's call and result.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Call {
+pub(crate) struct CallText {
     /// The tool.
     pub tool: String,
     /// What it does.
@@ -82,7 +82,7 @@ pub(crate) struct Call {
     pub title: String,
 }
 
-impl Call {
+impl CallText {
     /// The call whose result an event reports; `None` for any other event.
     pub(crate) fn of(event: &Event) -> Option<Self> {
         let (tool, input, response, error) = match event {
@@ -164,7 +164,7 @@ impl Call {
     }
 }
 
-impl Call {
+impl CallText {
     /// The kind of call, for the forecast of the next one.
     pub(crate) fn kind(&self) -> Kind {
         match self.act {

@@ -20,7 +20,7 @@ const KEPT: usize = 8;
 /// The kind of evidence a view can show when it has lost the purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Evidence {
+pub enum EvidenceKind {
     /// Files and folders.
     Path,
     /// Identifiers.
@@ -51,7 +51,7 @@ pub struct ViewPull {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct New {
-    evidence: Evidence,
+    evidence: EvidenceKind,
     text: String,
     call: u32,
 }
@@ -90,9 +90,9 @@ impl Story {
         }
         for label in &event.labels {
             let known = match label.evidence {
-                Evidence::Path => memory.knows_place(label.term),
-                Evidence::Identifier => memory.knows_identifier(label.term),
-                Evidence::Word => memory.knows_word(label.term),
+                EvidenceKind::Path => memory.knows_place(label.term),
+                EvidenceKind::Identifier => memory.knows_identifier(label.term),
+                EvidenceKind::Word => memory.knows_word(label.term),
             };
             if known || self.new.iter().any(|new| new.text == label.text) {
                 continue;

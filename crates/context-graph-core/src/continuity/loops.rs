@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::call::{Act, Call};
+use super::call::{Act, CallText};
 
 /// How many newest events are compared.
 const WINDOW: usize = 16;
@@ -91,7 +91,7 @@ impl Loops {
     }
 
     /// Adds a tool's result.
-    pub(crate) fn observe(&mut self, call: &Call) {
+    pub(crate) fn observe(&mut self, call: &CallText) {
         let step = Step {
             request: call.request,
             result: call.result,

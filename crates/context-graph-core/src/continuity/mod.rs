@@ -34,7 +34,7 @@ use context_graph_events::Event;
 use context_graph_events::claude_code::UserPromptSubmitPayload;
 use serde::{Deserialize, Serialize};
 
-pub use explain::{Evidence, ViewPull};
+pub use explain::{EvidenceKind, ViewPull};
 pub use loops::Loop;
 pub use purpose::Purpose;
 pub use view::VIEW_NAMES;
@@ -45,7 +45,7 @@ use crate::gwt::ic_monitor::IC_WARNING_THRESHOLD;
 use crate::gwt::session_identity::KURAMOTO_N;
 use alignment::Alignments;
 pub(crate) use alignment::USUAL_ALIGNMENT;
-use call::Call;
+use call::CallText;
 use explain::Story;
 use loops::Loops;
 use memory::{Memory, Trace};
@@ -109,7 +109,7 @@ impl Continuity {
                 asked = self.ask(&prompt.prompt, &prompt.common.cwd);
                 false
             }
-            _ => match Call::of(event) {
+            _ => match CallText::of(event) {
                 Some(call) => {
                     self.loops.observe(&call);
                     kind = Some(call.kind());

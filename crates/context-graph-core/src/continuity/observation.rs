@@ -1,7 +1,7 @@
 //! The input of the views: a tool's result or a prompt, cut into terms.
 
-use super::call::{Call, one_line, prompt_text};
-use super::explain::Evidence;
+use super::call::{CallText, one_line, prompt_text};
+use super::explain::EvidenceKind;
 use super::paths::{Place, places};
 use super::terms::{Kind, Term, is_entity, is_identifier, parts, term, term_of_bytes, tokens, word};
 
@@ -46,7 +46,7 @@ impl Sides {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Label {
     /// What kind of term it is.
-    pub evidence: Evidence,
+    pub evidence: EvidenceKind,
     /// The term.
     pub term: Term,
     /// The text, bounded.
@@ -80,7 +80,7 @@ pub(crate) struct Observation {
 
 impl Observation {
     /// Makes the observation of a tool's result.
-    pub(crate) fn of_call(call: &Call, cwd: &str) -> Self {
+    pub(crate) fn of_call(call: &CallText, cwd: &str) -> Self {
         let mut observation = Self::of_text(&call.input, &call.output, cwd);
         observation.step.0 = term(Kind::Tool, &call.tool);
         observation
@@ -104,7 +104,7 @@ impl Observation {
             }
         }
         for place in &seen.places {
-            label(&mut seen.labels, Evidence::Path, place.file, &place.written);
+            label(&mut seen.labels, EvidenceKind::Path, place.file, &place.written);
         }
         seen
     }
@@ -115,13 +115,13 @@ impl Observation {
                 && self.words.add(from_call, term)
                 && from_call
             {
-                label(&mut self.labels, Evidence::Word, term, part);
+                label(&mut self.labels, EvidenceKind::Word, term, part);
             }
         }
         if is_identifier(token) {
             let term = term(Kind::Identifier, token);
             if self.identifiers.add(from_call, term) && from_call {
-                label(&mut self.labels, Evidence::Identifier, term, token);
+                label(&mut self.labels, EvidenceKind::Identifier, term, token);
             }
         }
         if is_entity(token) {
@@ -131,7 +131,7 @@ impl Observation {
 }
 
 /// Keeps a term as written, up to a limit per kind.
-fn label(labels: &mut Vec<Label>, evidence: Evidence, term: Term, text: &str) {
+fn label(labels: &mut Vec<Label>, evidence: EvidenceKind, term: Term, text: &str) {
     if labels.iter().filter(|label| label.evidence == evidence).count() < MAX_LABELS {
         labels.push(Label { evidence, term, text: one_line(text, MAX_LABEL) });
     }

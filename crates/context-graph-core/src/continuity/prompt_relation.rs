@@ -4,7 +4,7 @@
 //! purpose vector and the measures derived from it only until the next tool result. It never changes what later
 //! results are compared with.
 
-use super::explain::Evidence;
+use super::explain::EvidenceKind;
 use super::memory::Memory;
 use super::observation::Observation;
 use super::view::Views;
@@ -25,36 +25,36 @@ pub(super) fn weigh(
     views: &Views,
     vector: &[f32; KURAMOTO_N],
 ) -> [f32; KURAMOTO_N] {
-    let [words, identifiers, places] =
-        [Evidence::Word, Evidence::Identifier, Evidence::Path].map(|kind| kept(prompt, memory, kind));
+    let [words, identifiers, places] = [EvidenceKind::Word, EvidenceKind::Identifier, EvidenceKind::Path]
+        .map(|kind| kept(prompt, memory, kind));
     let views = views.all();
     std::array::from_fn(|view| {
         vector[view]
             * match views[view].evidence() {
-                Some(Evidence::Word) => words,
-                Some(Evidence::Identifier) => identifiers,
-                Some(Evidence::Path) => places,
+                Some(EvidenceKind::Word) => words,
+                Some(EvidenceKind::Identifier) => identifiers,
+                Some(EvidenceKind::Path) => places,
                 None => 1.0,
             }
     })
 }
 
 /// The share of its alignment that a view keeps after a prompt.
-fn kept(prompt: &Observation, memory: &Memory, kind: Evidence) -> f32 {
+fn kept(prompt: &Observation, memory: &Memory, kind: EvidenceKind) -> f32 {
     let terms = |side: &[u32]| u16::try_from(side.len()).map_or(f32::from(u16::MAX), f32::from);
     let (known, said) = match kind {
-        Evidence::Word => {
+        EvidenceKind::Word => {
             let words = prompt.words.all();
             let known = memory.words.coverage(words, |term| memory.knows_word(term));
             (known, terms(&prompt.words.input))
         }
-        Evidence::Identifier => {
+        EvidenceKind::Identifier => {
             let identifiers = prompt.identifiers.all();
             let known = memory.identifiers.coverage(identifiers, |term| memory.knows_identifier(term));
             // One identifier says more than one word.
             (known, terms(&prompt.identifiers.input) * 2.0)
         }
-        Evidence::Path => (memory.nearness(&prompt.places), ENOUGH),
+        EvidenceKind::Path => (memory.nearness(&prompt.places), ENOUGH),
     };
     let Some(known) = known else { return 1.0 };
     let fit = (known / FITTING).min(1.0);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::explain::Evidence;
+use super::explain::EvidenceKind;
 use super::memory::{Memory, Trace};
 use super::observation::Observation;
 use super::views;
@@ -22,7 +22,7 @@ pub(crate) trait View {
     }
 
     /// The kind of evidence that shows this view has lost the purpose, if it has one.
-    fn evidence(&self) -> Option<Evidence> {
+    fn evidence(&self) -> Option<EvidenceKind> {
         None
     }
 }

@@ -51,7 +51,7 @@ impl Counters {
     pub(super) fn count(&mut self, event: &Event, known: KnownCall) {
         self.events += 1;
         if let Some(outcome) = event.outcome() {
-            if let Some(before) = known.outcome() {
+            if let Some(before) = known.outcome {
                 let count = self.of(before);
                 *count = count.saturating_sub(1);
             } else if known.is_refused {

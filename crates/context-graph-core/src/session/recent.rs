@@ -19,36 +19,8 @@ pub(super) struct KnownCall {
     pub(super) is_asked: bool,
     /// Whether it was refused.
     pub(super) is_refused: bool,
-    outcome: Option<Answered>,
-}
-
-/// [`CallOutcome`] in its stored form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Answered {
-    Success,
-    Failure,
-    Interrupted,
-}
-
-impl From<CallOutcome> for Answered {
-    fn from(outcome: CallOutcome) -> Self {
-        match outcome {
-            CallOutcome::Success => Self::Success,
-            CallOutcome::Failure => Self::Failure,
-            CallOutcome::Interrupted => Self::Interrupted,
-        }
-    }
-}
-
-impl KnownCall {
     /// Its outcome, if known.
-    pub(super) fn outcome(self) -> Option<CallOutcome> {
-        Some(match self.outcome? {
-            Answered::Success => CallOutcome::Success,
-            Answered::Failure => CallOutcome::Failure,
-            Answered::Interrupted => CallOutcome::Interrupted,
-        })
-    }
+    pub(super) outcome: Option<CallOutcome>,
 }
 
 /// Recent calls, newest last.
@@ -69,7 +41,7 @@ impl RecentCalls {
         let now = KnownCall {
             is_asked: before.is_asked || matches!(event, Event::PreToolUse(_)),
             is_refused: before.is_refused || refuses || matches!(event, Event::PermissionDenied(_)),
-            outcome: event.outcome().map(Answered::from).or(before.outcome),
+            outcome: event.outcome().or(before.outcome),
         };
         match at {
             Some(at) => self.0[at].1 = now,
@@ -93,8 +65,8 @@ impl RecentCalls {
         let outcome = told_by(call.tool_response.as_ref(), before.is_asked);
         let mut now = KnownCall { is_asked: true, ..before };
         match outcome {
-            Outcome::Success => now.outcome = Some(Answered::Success),
-            Outcome::Failure => now.outcome = Some(Answered::Failure),
+            Outcome::Success => now.outcome = Some(CallOutcome::Success),
+            Outcome::Failure => now.outcome = Some(CallOutcome::Failure),
             _ => now.is_refused = true,
         }
         match at {

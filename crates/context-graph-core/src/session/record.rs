@@ -128,8 +128,8 @@ impl EventRecord {
     /// Adds what was decided: verdict and reasons, and the input that replaces the call's own. Reasons quote
     /// the call, so secrets are redacted in them too.
     #[must_use]
-    pub fn decided(mut self, decision: Option<NewRuling>, redactor: &Redactor, memory: &mut Memory) -> Self {
-        let Some(NewRuling { mut ruling, updated_input }) = decision else { return self };
+    pub fn decided(mut self, ruling: Option<NewRuling>, redactor: &Redactor, memory: &mut Memory) -> Self {
+        let Some(NewRuling { mut ruling, updated_input }) = ruling else { return self };
         ruling.reason = redactor.redact_text_with(&ruling.reason, memory).into_owned();
         self.ruling = Some(ruling);
         self.updated_input = updated_input.map(|mut input| {

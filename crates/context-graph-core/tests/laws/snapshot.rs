@@ -37,7 +37,7 @@ fn a_fresh_session_has_not_drifted_and_has_measured_nothing() {
     let fresh = SessionIdentitySnapshot::with_timestamp("s", 42);
     assert_eq!((fresh.session_id.as_str(), fresh.timestamp_ms), ("s", 42));
     assert_eq!(fresh.previous_session_id, None);
-    assert!(fresh.trajectory.is_empty() && fresh.is_sane());
+    assert!(fresh.trajectory.is_empty() && fresh.first_invalid_field().is_none());
     assert_eq!(fresh.last_ic.to_bits(), 1.0f32.to_bits());
     assert_eq!(fresh.crisis_threshold.to_bits(), 0.5f32.to_bits());
     assert_eq!(SessionIdentitySnapshot::new("s").timestamp_ms, 0);
@@ -73,7 +73,7 @@ fn damage_is_noticed() {
         SessionIdentitySnapshot { trajectory: vec![[2.0; KURAMOTO_N]], ..fresh.clone() },
         SessionIdentitySnapshot { trajectory: vec![[0.5; KURAMOTO_N]; 51], ..fresh },
     ];
-    assert!(damaged.iter().all(|snapshot| !snapshot.is_sane()));
+    assert!(damaged.iter().all(|snapshot| snapshot.first_invalid_field().is_some()));
 }
 
 #[test]
@@ -135,19 +135,19 @@ proptest! {
     }
 
     #[test]
-    fn sanitised_snapshots_are_sane_and_stay_as_they_are(snapshot in any_snapshot()) {
-        let sane = snapshot.sanitised();
-        prop_assert!(sane.is_sane());
-        prop_assert_eq!(sane.clone().sanitised(), sane);
+    fn sanitised_snapshots_are_valid_and_stay_as_they_are(snapshot in any_snapshot()) {
+        let valid = snapshot.sanitised();
+        prop_assert_eq!(valid.first_invalid_field(), None);
+        prop_assert_eq!(valid.clone().sanitised(), valid);
     }
 
     #[test]
-    fn sane_snapshots_survive_both_encodings(snapshot in any_snapshot()) {
-        let sane = snapshot.sanitised();
-        let bytes = postcard::to_stdvec(&sane).unwrap();
-        prop_assert_eq!(&postcard::from_bytes::<SessionIdentitySnapshot>(&bytes).unwrap(), &sane);
-        let json = serde_json::to_string(&sane).unwrap();
-        prop_assert_eq!(serde_json::from_str::<SessionIdentitySnapshot>(&json).unwrap().session_id, sane.session_id);
+    fn valid_snapshots_survive_both_encodings(snapshot in any_snapshot()) {
+        let valid = snapshot.sanitised();
+        let bytes = postcard::to_stdvec(&valid).unwrap();
+        prop_assert_eq!(&postcard::from_bytes::<SessionIdentitySnapshot>(&bytes).unwrap(), &valid);
+        let json = serde_json::to_string(&valid).unwrap();
+        prop_assert_eq!(serde_json::from_str::<SessionIdentitySnapshot>(&json).unwrap().session_id, valid.session_id);
     }
 
     #[test]

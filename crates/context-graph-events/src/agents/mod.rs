@@ -33,13 +33,13 @@ use serde_json::{Map, Value};
 
 use crate::claude_code::{Event, EventName};
 use crate::decode::DecodeError;
-use crate::reply::{ReplyBody, Verb};
+use crate::reply::Verb;
 
 pub use call_id::is_derived;
 pub use detect::detect;
 pub use glimpse::glimpse;
 pub use read::OWN_WORDS;
-pub use render::AgentAnswer;
+pub use render::{AgentAnswer, NEEDS_CONSENT, NEEDS_OTHER_INPUT, render};
 pub use sheet::Sheet;
 
 macro_rules! agents {
@@ -237,11 +237,6 @@ pub fn parse(
         Some((agent, sheet)) => read::event(object, agent, sheet, caller, around),
         None => Err(DecodeError::NotAnEvent { found: "no event of an agent that is known" }),
     }
-}
-
-/// Converts a reply for Claude Code to the caller's dialect.
-pub fn render(caller: &Caller, body: &ReplyBody) -> AgentAnswer {
-    render::render(caller, body)
 }
 
 impl fmt::Display for Agent {

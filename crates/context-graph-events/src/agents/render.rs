@@ -39,9 +39,9 @@ pub(crate) struct ReplyContent<'a> {
 /// The reason if there is none: some agents ignore a refusal without one.
 const NO_REASON: &str = "refused by context-graph";
 /// The reason if the agent cannot change the input.
-const CHANGED: &str = "may only run with other input, which this agent cannot be given";
+pub const NEEDS_OTHER_INPUT: &str = "may only run with other input, which this agent cannot be given";
 /// The reason if the agent cannot ask the user.
-const CONSENT: &str = "needs your consent";
+pub const NEEDS_CONSENT: &str = "needs your consent";
 
 impl ReplyContent<'_> {
     /// Whether it is a refusal.
@@ -119,8 +119,9 @@ fn written(object: Value) -> String {
     }
 }
 
-/// Renders for a caller's event; for an unknown caller, a reply that every client understands.
-pub(super) fn render(caller: &Caller, body: &ReplyBody) -> AgentAnswer {
+/// Converts a reply for Claude Code to the caller's dialect; for an unknown caller, to a reply that every client
+/// understands.
+pub fn render(caller: &Caller, body: &ReplyBody) -> AgentAnswer {
     let mut content = content_of(caller, body);
     match (caller.agent.and_then(super::Agent::sheet), caller.event) {
         (Some(sheet), Some(event)) => {
@@ -164,14 +165,14 @@ fn fit(content: &mut ReplyContent<'_>, verbs: &[Verb], event: EventName) {
     let is_call = matches!(event, EventName::PreToolUse | EventName::PermissionRequest);
     if content.verb == Some(Verb::Ask) && !verbs.contains(&Verb::Ask) {
         content.verb = Some(Verb::Deny);
-        content.reason = format!("{CONSENT}: {}", content.reason);
+        content.reason = format!("{NEEDS_CONSENT}: {}", content.reason);
     }
     if content.input.is_some() && !verbs.contains(&Verb::Modify) {
         content.input = None;
         // Running the call with its original input is what the policy wanted to prevent.
         if is_call {
             content.verb = Some(Verb::Deny);
-            CHANGED.clone_into(&mut content.reason);
+            NEEDS_OTHER_INPUT.clone_into(&mut content.reason);
         }
     }
     let refusing = [Verb::Deny, Verb::Block, Verb::Halt];

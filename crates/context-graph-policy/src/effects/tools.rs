@@ -109,7 +109,7 @@ fn without_field(shell: &mut Shell<'_>, tool: &str, field: &str, input: &Value) 
 }
 
 /// The fields in which agents name the folder that a command runs in.
-const FOLDERS: &[&str] = &[
+const FOLDER_FIELDS: &[&str] = &[
     "cwd",
     "workdir",
     "dir_path",
@@ -123,7 +123,7 @@ const FOLDERS: &[&str] = &[
 /// Goes to the folder that the call names for its command.
 fn begin_in(shell: &mut Shell<'_>, input: &Value) {
     let folder =
-        FOLDERS.iter().find_map(|field| input.get(field)?.as_str()).filter(|folder| !folder.is_empty());
+        FOLDER_FIELDS.iter().find_map(|field| input.get(field)?.as_str()).filter(|folder| !folder.is_empty());
     if let Some(folder) = folder {
         let folder =
             super::path::arrived(&shell.home_expanded(&literal(folder)), shell.cwd(), shell.places.fs);

@@ -1,7 +1,6 @@
 //! Decides about an event.
 
 use std::cell::LazyCell;
-use std::fmt;
 
 use context_graph_events::safe_text::tame;
 use context_graph_events::{Event, Verb};
@@ -20,13 +19,8 @@ const UNTRUSTED: &str =
 
 /// An unusable file or policy, as an error.
 #[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 struct Failed(String);
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// What the rules decided about an event.
 #[derive(Debug)]

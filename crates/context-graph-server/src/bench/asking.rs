@@ -79,7 +79,7 @@ const QUESTIONS: [Question; 21] = [
     }),
     ("guard: rules", |records, _, now| records.rules(now - 30 * DAY_MS).map(drop)),
     ("files: list", |records, _, now| records.files(now - 30 * DAY_MS).map(drop)),
-    ("health: findings", |records, _, _| records.findings().map(drop)),
+    ("health: checks", |records, _, _| records.health_checks().map(drop)),
     ("health: cost and size", |records, _, _| records.hook_costs().and(records.sizes()).map(drop)),
 ];
 

@@ -4,8 +4,9 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 
+use super::pages::plain_page;
 use super::{App, HttpRefusal};
 use crate::db::{DbError, Pool, Row};
 use crate::manage::{self, Change, ManageError};
@@ -120,23 +121,12 @@ fn moment(at_ms: i64) -> String {
 }
 
 fn whole_page(status: StatusCode, body: Markup) -> Response {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Members · context-graph" }
-                link rel="stylesheet" href="/assets/app.css";
-            }
-            body { main {
-                p { a href="/" { "Now" } " · " a href="/sessions" { "Sessions" } " · " a href="/health" { "Health" } }
-                h1 { "Members" }
-                (body)
-            } }
-        }
+    let main = html! {
+        p { a href="/" { "Now" } " · " a href="/sessions" { "Sessions" } " · " a href="/health" { "Health" } }
+        h1 { "Members" }
+        (body)
     };
-    (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], page.into_string()).into_response()
+    plain_page(status, "Members", &main)
 }
 
 fn page(members: &[Listed], changes: &[Row], own: &str, said: Option<&str>) -> Markup {

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use context_graph_web::Site;
 use hyper_util::service::TowerToHyperService;
-use maud::{DOCTYPE, html};
+use maud::{DOCTYPE, Markup, html};
 
 use super::{Address, App, HttpRefusal, members as managing};
 use crate::db::Pool;
@@ -19,8 +19,6 @@ use crate::members::{self, Principal, Role};
 use crate::records::TeamRecords;
 
 const COOKIE: &str = "context-graph-team";
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /// For how many members the pages are kept in memory.
 const MOST: usize = 200;
 
@@ -57,16 +55,7 @@ pub(super) async fn show(
     request: Request,
 ) -> Response {
     let mut response = answer(&app, address, request).await;
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    context_graph_web::set_security_headers(response.headers_mut());
     response
 }
 
@@ -141,25 +130,31 @@ fn cookie(headers: &HeaderMap) -> Option<String> {
 
 /// The sign-in page.
 fn door(status: StatusCode, trouble: Option<&str>) -> Response {
+    let main = html! {
+        h1 { "context-graph" }
+        @if let Some(trouble) = trouble { p role="alert" { (trouble) } }
+        form method="post" action="/sign-in" {
+            label for="token" { "Token" } " "
+            input id="token" name="token" type="password" autocomplete="off" required autofocus;
+            " " button type="submit" { "Sign in" }
+        }
+        p { "Whoever runs the server makes one: " code { "context-graph server members token NAME" } }
+    };
+    plain_page(status, "Sign in", &main)
+}
+
+/// A page of the server's own, without scripts.
+pub(super) fn plain_page(status: StatusCode, title: &str, main: &Markup) -> Response {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Sign in · context-graph" }
+                title { (title) " · context-graph" }
                 link rel="stylesheet" href="/assets/app.css";
             }
-            body { main {
-                h1 { "context-graph" }
-                @if let Some(trouble) = trouble { p role="alert" { (trouble) } }
-                form method="post" action="/sign-in" {
-                    label for="token" { "Token" } " "
-                    input id="token" name="token" type="password" autocomplete="off" required autofocus;
-                    " " button type="submit" { "Sign in" }
-                }
-                p { "Whoever runs the server makes one: " code { "context-graph server members token NAME" } }
-            } }
+            body { main { (main) } }
         }
     };
     (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], page.into_string()).into_response()

@@ -5,7 +5,7 @@
 
 mod conditions;
 mod entries;
-mod findings;
+mod health;
 mod lists;
 mod search;
 
@@ -16,7 +16,7 @@ use context_graph_core::session::{Curve, EventRecord, Playback};
 use context_graph_storage::sessions::decode_record;
 use context_graph_storage::store::{Block, Chain};
 use context_graph_web::{
-    Activity, Asked, Axis, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthFinding, HookCost,
+    Activity, Asked, Axis, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthCheck, HookCost,
     Injection, Page, QueryResult, Records, RuleLine, Running, SessionLine, SessionsAsked, StoreSize, Trouble,
     Verification,
 };
@@ -339,8 +339,8 @@ impl Records for TeamRecords {
         lists::files(self, since_ms)
     }
 
-    fn findings(&self) -> QueryResult<Option<Vec<HealthFinding>>> {
-        findings::findings(self).map(Some)
+    fn health_checks(&self) -> QueryResult<Option<Vec<HealthCheck>>> {
+        health::checks(self).map(Some)
     }
 
     fn hook_costs(&self) -> QueryResult<Vec<HookCost>> {

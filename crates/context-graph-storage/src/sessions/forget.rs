@@ -63,7 +63,7 @@ impl Sessions {
         session.snapshot.crisis_threshold = state.session.snapshot.crisis_threshold;
         session.state.watch.below = state.session.state.watch.below;
         (state.session, state.memory) = (session, Memory::default());
-        state.take_in_all(&tail);
+        state.apply_all(&tail);
         let folded = self.fold_once(lock, store, state, over, Some(up_to))?;
         let _ = store.live_files_are_gone(up_to);
         Ok(Some(folded))
@@ -103,7 +103,7 @@ mod tests {
             at_ms,
             previous_session_id: None,
             took_us: 1,
-            decision: None,
+            ruling: None,
             crisis_threshold: 0.5,
             told_below: 0.5,
             title: None,

@@ -86,17 +86,17 @@ pub(super) struct Loaded {
 
 impl Loaded {
     /// Applies another process's entry, and adds the secrets that were recognised with it.
-    pub(super) fn take_in(&mut self, entry: &JournalEntry<'_>) {
+    pub(super) fn apply(&mut self, entry: &JournalEntry<'_>) {
         self.memory.merge(&memory_of(entry.payload));
-        if let Some(at_ms) = take_in(&mut self.session, entry) {
+        if let Some(at_ms) = apply(&mut self.session, entry) {
             self.saw(at_ms);
         }
     }
 
     /// Applies all entries of a tail.
-    pub(super) fn take_in_all(&mut self, tail: &Tail) {
+    pub(super) fn apply_all(&mut self, tail: &Tail) {
         for entry in tail.entries() {
-            self.take_in(&entry);
+            self.apply(&entry);
         }
         self.applied = Some(tail.end());
     }
@@ -153,7 +153,7 @@ pub(crate) fn session_from_records(store: &Store, entry: &SessionEntry) -> Resul
 }
 
 /// Applies another process's entry, and returns its time. An entry that cannot be decoded changes nothing.
-pub(super) fn take_in(session: &mut Session, entry: &JournalEntry<'_>) -> Option<i64> {
+pub(super) fn apply(session: &mut Session, entry: &JournalEntry<'_>) -> Option<i64> {
     let record = decode_record(entry.payload).ok()?;
     let event = record.event().ok()?;
     session.step(&record, &event);

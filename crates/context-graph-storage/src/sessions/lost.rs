@@ -221,7 +221,7 @@ impl Sessions {
         }
         loop {
             let mut tail = lock.entries_since(state.applied)?;
-            state.take_in_all(&tail);
+            state.apply_all(&tail);
             damage.extend(lock.take_damage());
             damage.append(&mut tail.damage);
             // Damage found before may also be in this range.
@@ -316,7 +316,7 @@ impl Sessions {
                 look_for_losses(&mut losses, &session_id, seq, entry.payload);
             }
             let mut state = self.load_by(&mut lock, &session_id, 0, || in_store(store, &session_id))?;
-            state.take_in_all(&lock.entries_since(state.applied)?);
+            state.apply_all(&lock.entries_since(state.applied)?);
             damage.extend(lock.take_damage());
             let folded_to = || folded_to(store, &session_id);
             let lost = found_out(&mut lock, &state, &damage, 0, folded_to)?;
@@ -326,7 +326,7 @@ impl Sessions {
                 self.note_head(stored.as_ref(), &session_id, Some(end));
                 if state.unread.is_none() {
                     // The cache still counts what is lost, and would report it again.
-                    state.take_in_all(&lock.entries_since(state.applied)?);
+                    state.apply_all(&lock.entries_since(state.applied)?);
                     lock.write_state(end, &state.live_bytes()?)?;
                 }
             }

@@ -102,8 +102,8 @@ impl Sessions {
     }
 
     /// An event as it will be stored: cut to size and redacted.
-    pub fn record(&self, event: Event, at_ms: i64, decision: Option<NewRuling>) -> EventRecord {
-        self.record_knowing(event, at_ms, decision, &mut Memory::default())
+    pub fn record(&self, event: Event, at_ms: i64, ruling: Option<NewRuling>) -> EventRecord {
+        self.record_knowing(event, at_ms, ruling, &mut Memory::default())
     }
 
     /// The same, with the secrets that the session remembers.
@@ -111,11 +111,11 @@ impl Sessions {
         &self,
         event: Event,
         at_ms: i64,
-        decision: Option<NewRuling>,
+        ruling: Option<NewRuling>,
         memory: &mut Memory,
     ) -> EventRecord {
         let redactor = self.redactor();
-        EventRecord::alone(event, at_ms, redactor, memory).decided(decision, redactor, memory)
+        EventRecord::alone(event, at_ms, redactor, memory).decided(ruling, redactor, memory)
     }
 
     /// The same, together with the event that the session is stepped with.
@@ -123,13 +123,13 @@ impl Sessions {
         &self,
         event: Event,
         at_ms: i64,
-        decision: Option<NewRuling>,
+        ruling: Option<NewRuling>,
         memory: &mut Memory,
     ) -> Result<(EventRecord, Event)> {
         let redactor = self.redactor();
         let (record, event) = EventRecord::of(event, at_ms, redactor, memory)
             .map_err(|error| StorageError::InvalidData(error.to_string()))?;
-        Ok((record.decided(decision, redactor, memory), event))
+        Ok((record.decided(ruling, redactor, memory), event))
     }
 
     /// The redactor. Its key belongs to the state folder, so that equal secrets look equal.
@@ -137,9 +137,9 @@ impl Sessions {
         self.redactor.get_or_init(|| Redactor::new(self.folder.seal().derive("redaction", &[]).into_key()))
     }
 
-    /// Stores an event without stepping its session: the fast path. The next process that steps the session
-    /// applies it.
-    pub fn append(&self, session_id: &str, record: &EventRecord) -> Result<Vec<Damage>> {
+    /// Stores a finished record without stepping its session: for events of our own, not the client's. The next
+    /// process that steps the session applies it.
+    pub fn append_record(&self, session_id: &str, record: &EventRecord) -> Result<Vec<Damage>> {
         let live = self.folder.session(session_id)?.durable(self.durable);
         self.append_to(&live, record, &Memory::default())
     }
@@ -154,15 +154,15 @@ impl Sessions {
         Ok(damage)
     }
 
-    /// Stores an event without stepping its session, using the secrets that the session remembers. Returns
-    /// found damage, and the session's identity after its last step. Waits for no lock and opens no database,
-    /// unless the journal has lost something.
-    pub fn note(
+    /// Stores an event without stepping its session, using the secrets that the session remembers: the fast
+    /// path. Returns found damage, and the session's identity after its last step. Waits for no lock and opens
+    /// no database, unless the journal has lost something.
+    pub fn append(
         &self,
         session_id: &str,
         event: Event,
         at_ms: i64,
-        decision: Option<NewRuling>,
+        ruling: Option<NewRuling>,
         took_us: impl FnOnce() -> u32,
     ) -> Result<(Vec<Damage>, Option<SessionIdentitySnapshot>)> {
         let live = self.folder.session(session_id)?.durable(self.durable);
@@ -170,7 +170,7 @@ impl Sessions {
         let reading = live.read_state_unlocked();
         let state = reading.as_ref().ok().and_then(|reading| reading.state.as_ref());
         let mut memory = state.map(|state| codec::memory_of(state.payload())).unwrap_or_default();
-        let mut record = self.record_knowing(event, at_ms, decision, &mut memory);
+        let mut record = self.record_knowing(event, at_ms, ruling, &mut memory);
         record.took_us = took_us();
         let damage = self.append_to(&live, &record, &memory)?;
         Ok((damage, reading?.state.and_then(|state| codec::decode_snapshot(state.payload()))))

@@ -5,7 +5,7 @@ use context_graph_core::session::{EventRecord, Session};
 
 use super::Sessions;
 use super::codec::{decode_record, decode_session};
-use super::load::{stored, take_in};
+use super::load::{apply, stored};
 use crate::error::Result;
 use crate::store::{Patience, SessionEntry, SessionQuery, Store, StoredRecord, refuse_other_engine};
 
@@ -74,7 +74,7 @@ impl Sessions {
             let (session, applied) =
                 found.get_or_insert_with(|| (Session::new(session_id, self.project(), first), None));
             for entry in lock.entries_since(*applied)?.entries() {
-                take_in(session, &entry);
+                apply(session, &entry);
             }
         }
         Ok(found.map(|(session, _)| SessionView { session, source, unfolded, stored_records }))

@@ -11,7 +11,7 @@ use super::codec::{
 };
 use super::lazy_store::LazyStore;
 use super::link::Linked;
-use super::load::{Loaded, stored, take_in};
+use super::load::{Loaded, apply, stored};
 use super::lost;
 use crate::error::{Result, StorageError};
 use crate::live::{
@@ -57,7 +57,7 @@ pub struct Arrival {
     /// How long our hook has taken so far, in microseconds.
     pub took_us: u32,
     /// What was decided about it, if anything.
-    pub decision: Option<NewRuling>,
+    pub ruling: Option<NewRuling>,
     /// The session is in a crisis below this continuity, by the user's setting.
     pub crisis_threshold: f32,
     /// The model is told about drift below this continuity, by the user's setting.
@@ -110,7 +110,7 @@ struct Kept {
 impl Sessions {
     /// Stores an event and steps its session.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
-        let Arrival { event, at_ms, previous_session_id, took_us, decision, .. } = arrival;
+        let Arrival { event, at_ms, previous_session_id, took_us, ruling, .. } = arrival;
         let Arrival { crisis_threshold, told_below, mut title, .. } = arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut lock = live.lock()?;
@@ -122,7 +122,7 @@ impl Sessions {
         let known = lock.read_state();
         let known_payload = known.as_ref().ok().and_then(|state| Some(state.as_ref()?.payload()));
         let mut memory = known_payload.map(memory_of).unwrap_or_default();
-        let (mut record, event) = self.record_and_event(event, at_ms, decision, &mut memory)?;
+        let (mut record, event) = self.record_and_event(event, at_ms, ruling, &mut memory)?;
         record.took_us = took_us;
         if let Some(session) = seen_before(&mut lock, known.as_ref(), &event, at_ms)? {
             return Ok(repeated(session));
@@ -154,7 +154,7 @@ impl Sessions {
                     state.saw(record.at_ms);
                     report = Some(state.session.step(&record, &event));
                 } else {
-                    state.take_in(&entry);
+                    state.apply(&entry);
                 }
             }
             state.applied = Some(tail.end());
@@ -300,7 +300,7 @@ impl Sessions {
         fold(lock, store, applied, |entries, fresh, damage| {
             lost::retain_untold(damage, || entries.iter().copied());
             for entry in fresh {
-                state.take_in(entry);
+                state.apply(entry);
             }
             if over {
                 state.session.saved();
@@ -330,7 +330,7 @@ fn seen_before(
     let (true, Ok(Some(state))) = (Session::may_repeat(event), known) else { return Ok(None) };
     let Ok(mut session) = decode_session(state.payload()) else { return Ok(None) };
     for entry in lock.entries_since(Some(state.applied))?.entries() {
-        take_in(&mut session, &entry);
+        apply(&mut session, &entry);
     }
     Ok(session.has_seen(event, at_ms).then_some(session))
 }

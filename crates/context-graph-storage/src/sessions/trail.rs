@@ -88,14 +88,14 @@ impl<'a> Trail<'a> {
         self.of(session_id).map_or_else(|| Ok(Vec::new()), |store| store.injected(session_id, most))
     }
 
-    /// Which rules stopped calls, or asked about them, since a moment; of at most `most` calls of each verdict.
-    pub fn rules_that_stopped(&self, since_ms: i64, most: usize) -> Result<Vec<RuleCount>> {
+    /// Which rules denied calls, or asked about them, since a moment; of at most `most` calls of each verdict.
+    pub fn rules_that_denied_or_asked(&self, since_ms: i64, most: usize) -> Result<Vec<RuleCount>> {
         let mut counts = match self.store {
-            Some(store) => store.rules_that_stopped(since_ms, self.ids(), most)?,
+            Some(store) => store.rules_that_denied_or_asked(since_ms, self.ids(), most)?,
             None => Vec::new(),
         };
         if let Some(live) = self.unfolded() {
-            for more in live.rules_that_stopped(since_ms, &[], most)? {
+            for more in live.rules_that_denied_or_asked(since_ms, &[], most)? {
                 let same = |known: &&mut RuleCount| known.rule == more.rule && known.verdict == more.verdict;
                 match counts.iter_mut().find(same) {
                     Some(known) => {

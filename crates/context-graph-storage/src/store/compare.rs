@@ -9,7 +9,7 @@ use super::derive::{self, INJECTIONS, PREVIOUS_SESSION, Rows, TABLES};
 use super::field::{Field, row_is};
 use super::ledger::Ledger;
 use super::parts::Part;
-use super::rows::Records;
+use super::rows::DecodedRecords;
 
 /// Rows ordered by session. The query must have the session in its first column.
 pub(super) struct Walk<'a> {
@@ -109,7 +109,7 @@ pub(super) struct Differs {
 
 impl Expected {
     /// Replaces the content by the rows of this session. The allocated memory is reused.
-    pub(super) fn tell(&mut self, ledger: &Ledger, records: &mut Records) -> rusqlite::Result<()> {
+    pub(super) fn tell(&mut self, ledger: &Ledger, records: &mut DecodedRecords) -> rusqlite::Result<()> {
         self.bytes.clear();
         self.rows.iter_mut().for_each(Vec::clear);
         let entries = records.correlated(ledger);

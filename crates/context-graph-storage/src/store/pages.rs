@@ -1,5 +1,5 @@
-//! Data for the pages: one session on a time axis, the rules that stopped something, the files that were
-//! touched, the text that was injected. Each query is bounded: an argument says how much it may read.
+//! Data for the pages: one session on a time axis, the rules that denied something or asked about it, the files
+//! that were touched, the text that was injected. Each query is bounded: an argument says how much it may read.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
@@ -126,8 +126,8 @@ pub struct Stretch {
     pub calls: u64,
     /// Calls that failed.
     pub failures: u64,
-    /// Calls that were not allowed to run.
-    pub stops: u64,
+    /// Calls that were denied.
+    pub denied: u64,
 }
 
 impl Store {
@@ -157,7 +157,7 @@ impl Store {
                 stretch.calls += 1;
                 match row.get_ref(2)?.as_str().unwrap_or_default() {
                     "failure" => stretch.failures += 1,
-                    "denied" => stretch.stops += 1,
+                    "denied" => stretch.denied += 1,
                     _ => {}
                 }
             }
@@ -261,9 +261,9 @@ impl Store {
         })
     }
 
-    /// Which rules stopped calls, or asked about them, since a moment. Reads at most `most` calls of each
+    /// Which rules denied calls, or asked about them, since a moment. Reads at most `most` calls of each
     /// verdict, the newest. Sessions in `passed_over` are left out.
-    pub fn rules_that_stopped(
+    pub fn rules_that_denied_or_asked(
         &self,
         since_ms: i64,
         passed_over: &[String],
@@ -272,7 +272,7 @@ impl Store {
         self.settle(|store| {
             let others = numbers(&store.connection, passed_over)?;
             let others = others.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-            let newest = STOPPING
+            let newest = DENIED_OR_ASKED
                 .map(|verdict| {
                     format!(
                         "SELECT * FROM (SELECT session, seq, place, at_ms, verdict FROM calls
@@ -357,7 +357,7 @@ impl Store {
 }
 
 /// The verdicts that keep a call from running as requested.
-const STOPPING: [&str; 4] = ["halt", "deny", "block", "ask"];
+const DENIED_OR_ASKED: [&str; 4] = ["halt", "deny", "block", "ask"];
 
 fn limit(most: usize) -> i64 {
     i64::try_from(most).unwrap_or(i64::MAX)

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::chain::Chain;
 use super::derive::TABLES;
 use super::ledger::{Ledger, find, is_ours, select};
-use super::rows::Records;
+use super::rows::DecodedRecords;
 use super::sessions::{SNAPSHOT, STATE};
 use super::{About, FoldBatch, Store, StoreOptions, log, rows, schema, words, write};
 use crate::codec;
@@ -198,7 +198,7 @@ fn from_records(
     is_ours: bool,
 ) -> rusqlite::Result<Option<u64>> {
     let mut chain = Chain::begin(ledger.number.cast_unsigned(), &ledger.entry.session_id);
-    let (mut next, mut records) = (1, Records::default());
+    let (mut next, mut records) = (1, DecodedRecords::default());
     let mut statement = connection
         .prepare_cached("SELECT first_seq, content FROM blocks WHERE session = ? ORDER BY first_seq")?;
     let mut blocks = statement.query([ledger.number])?;

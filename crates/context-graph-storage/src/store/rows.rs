@@ -23,12 +23,12 @@ const FURTHEST: u64 = 1000;
 
 /// Records that rows are derived from: each without its payload, and beside it the event that the payload is.
 #[derive(Default)]
-pub(super) struct Records {
+pub(super) struct DecodedRecords {
     pub(super) all: Vec<(u64, EventRecord)>,
     events: Vec<Result<Event, DecodeError>>,
 }
 
-impl Records {
+impl DecodedRecords {
     /// Adds the next one. One that cannot be decoded becomes an event without content.
     pub(super) fn push(&mut self, ledger: &Ledger, seq: u64, content: LogContent<'_>) {
         let fallback = || (unreadable(ledger.entry.first_stored_ms), Err(DecodeError::Empty));
@@ -77,8 +77,8 @@ fn read_from(
     from: u64,
     before: u64,
     fresh: &[&LogRecord],
-) -> rusqlite::Result<Records> {
-    let mut records = Records::default();
+) -> rusqlite::Result<DecodedRecords> {
+    let mut records = DecodedRecords::default();
     if from < before {
         log::walk(connection, ledger.number, from + 1, &mut |entry| {
             if entry.seq > before {

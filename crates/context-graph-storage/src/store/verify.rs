@@ -11,7 +11,7 @@ use super::compare::{self, Differs, Expected, Walk};
 use super::ledger::{Ledger, find, is_ours, select};
 use super::log::{read, walk};
 use super::parts::Part;
-use super::rows::Records;
+use super::rows::DecodedRecords;
 use super::sessions::{SNAPSHOT, STATE};
 use super::write::{LAST_SESSION, counted};
 use super::{CheckReport, Store, tombstone, words};
@@ -70,7 +70,7 @@ impl ChainReport {
 /// A log being followed.
 struct Follow {
     ledger: Ledger,
-    records: Records,
+    records: DecodedRecords,
     chain: Chain,
     next: u64,
     broken: bool,
@@ -79,7 +79,7 @@ struct Follow {
 impl Follow {
     fn begin(ledger: Ledger) -> Self {
         let chain = Chain::begin(ledger.number.cast_unsigned(), &ledger.entry.session_id);
-        Self { chain, ledger, records: Records::default(), next: 1, broken: false }
+        Self { chain, ledger, records: DecodedRecords::default(), next: 1, broken: false }
     }
 
     fn break_at(&mut self, report: &mut ChainReport, seq: Option<u64>, what: impl Into<String>) {

@@ -4,22 +4,22 @@ use maud::{Markup, html};
 
 use super::query::one;
 use crate::layout::{Tab, counted, heading, number, page};
-use crate::records::{Grade, HealthFinding, HookCost, QueryResult, Records, StoreSize, Verification};
+use crate::records::{Grade, HealthCheck, HookCost, QueryResult, Records, StoreSize, Verification};
 use crate::said::Said;
 use crate::time;
 
 /// The page.
 pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i64) -> QueryResult<Markup> {
-    let findings = records.findings()?;
+    let checks = records.health_checks()?;
     let costs = records.hook_costs()?;
     let sizes = records.sizes()?;
     let verification = records.verification(one(pairs, "verify") == "1")?;
-    let is_going = findings.is_none() || matches!(verification, Verification::Going(..));
+    let is_going = checks.is_none() || matches!(verification, Verification::Going(..));
     let body = html! {
         (heading(html! { "Health" }, html! {}))
         div #health data-live data-soon[is_going] {
             div.health {
-                section.panel aria-label="Findings" { h2 { "Installation" } (checks(findings.as_deref())) }
+                section.panel aria-label="Findings" { h2 { "Installation" } (list(checks.as_deref())) }
                 section.panel aria-label="Verification" { h2 { "Is the record as it was written?" } (verified(&verification, now_ms)) }
                 section.panel aria-label="Cost of hooks" { h2 { "What our hooks cost" } (costs_of(&costs)) }
                 section.panel aria-label="Store" { h2 { "Store" } (stores(&sizes)) }
@@ -29,28 +29,28 @@ pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i6
     Ok(page(Tab::Health, "Health", body))
 }
 
-fn checks(findings: Option<&[HealthFinding]>) -> Markup {
-    let Some(findings) = findings else {
+fn list(checks: Option<&[HealthCheck]>) -> Markup {
+    let Some(checks) = checks else {
         return html! { p.muted { "Looking… " a href="/health" { "Reload" } " in a moment." } };
     };
-    let bad = findings.iter().filter(|finding| finding.grade != Grade::Ok).count();
+    let bad = checks.iter().filter(|check| check.grade != Grade::Ok).count();
     html! {
         @if bad == 0 { p { span.chip.fine { "well" } " All is well." } }
         ul.findings {
-            @for finding in findings.iter().filter(|finding| finding.grade != Grade::Ok) {
+            @for check in checks.iter().filter(|check| check.grade != Grade::Ok) {
                 li {
-                    span class={ "chip " (if finding.grade == Grade::Broken { "stop" } else { "ask" }) } {
-                        (if finding.grade == Grade::Broken { "broken" } else { "to know" })
+                    span class={ "chip " (if check.grade == Grade::Broken { "stop" } else { "ask" }) } {
+                        (if check.grade == Grade::Broken { "broken" } else { "to know" })
                     }
-                    p { (finding.what) }
-                    @if let Some(fix) = &finding.fix { p.muted { (fix) } }
+                    p { (check.what) }
+                    @if let Some(fix) = &check.fix { p.muted { (fix) } }
                 }
             }
         }
-        @if bad < findings.len() {
-            details { summary { (counted((findings.len() - bad) as u64, "check passed", "checks passed")) }
-                ul.findings { @for finding in findings.iter().filter(|finding| finding.grade == Grade::Ok) {
-                    li { span.chip.fine { (Said::new(finding.check.as_str())) } p { (finding.what) } }
+        @if bad < checks.len() {
+            details { summary { (counted((checks.len() - bad) as u64, "check passed", "checks passed")) }
+                ul.findings { @for check in checks.iter().filter(|check| check.grade == Grade::Ok) {
+                    li { span.chip.fine { (Said::new(check.check.as_str())) } p { (check.what) } }
                 } }
             }
         }

@@ -10,7 +10,7 @@ use crate::records::{Activity, Asked, EntryLine, Injection, QueryResult, Records
 use crate::said::Said;
 use crate::{link, plot, time};
 
-const STOPS: usize = 8;
+const DENIED_OR_ASKED: usize = 8;
 const INJECTIONS: usize = 5;
 /// A day in half hours.
 const BINS: usize = 48;
@@ -21,7 +21,7 @@ pub(crate) fn show(records: &dyn Records, now_ms: i64) -> QueryResult<Markup> {
     let running = records.running()?;
     let since_ms = now_ms - BIN_MS * BINS as i64;
     let activity = records.activity(since_ms, BIN_MS, BINS)?;
-    let stops = stops(records, now_ms)?;
+    let denied_or_asked = denied_or_asked(records, now_ms)?;
     let injections = records.injections(INJECTIONS)?;
     let newest = records.sessions(&SessionsAsked { limit: 5, ..SessionsAsked::default() })?.items;
     let body = html! {
@@ -41,7 +41,7 @@ pub(crate) fn show(records: &dyn Records, now_ms: i64) -> QueryResult<Markup> {
                     }
                     section.panel aria-label="The last 24 hours" { (day(&activity)) }
                     div.columns {
-                        (stopped(&stops, now_ms))
+                        (denials(&denied_or_asked, now_ms))
                         (injected(&injections, now_ms))
                     }
                 }
@@ -52,10 +52,10 @@ pub(crate) fn show(records: &dyn Records, now_ms: i64) -> QueryResult<Markup> {
 }
 
 /// What was denied or asked about today, newest first.
-fn stops(records: &dyn Records, now_ms: i64) -> QueryResult<Vec<EntryLine>> {
+fn denied_or_asked(records: &dyn Records, now_ms: i64) -> QueryResult<Vec<EntryLine>> {
     let verdict = ["deny", "ask", "block", "halt"].map(str::to_owned).to_vec();
     let asked = Asked { verdict, since_ms: Some(time::midnight(now_ms)), ..Asked::default() };
-    Ok(records.entries(&asked, STOPS)?.items)
+    Ok(records.entries(&asked, DENIED_OR_ASKED)?.items)
 }
 
 fn card(records: &dyn Records, running: &Running, now_ms: i64) -> QueryResult<Markup> {
@@ -114,12 +114,12 @@ fn day(activity: &Activity) -> Markup {
     }
 }
 
-fn stopped(stops: &[EntryLine], now_ms: i64) -> Markup {
+fn denials(lines: &[EntryLine], now_ms: i64) -> Markup {
     html! {
         section.panel aria-label="Denied or asked about today" {
             div.section-head { h2 { "Denied or asked about today" } a href="/guard" { "Guard" } }
-            @if stops.is_empty() { p.muted { "Nothing was denied or asked about today." } }
-            @else { ol.entries.tight { @for stop in stops { (row(stop, Place::Anywhere, now_ms)) } } }
+            @if lines.is_empty() { p.muted { "Nothing was denied or asked about today." } }
+            @else { ol.entries.tight { @for line in lines { (row(line, Place::Anywhere, now_ms)) } } }
         }
     }
 }

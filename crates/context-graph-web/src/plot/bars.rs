@@ -8,7 +8,7 @@ use crate::time;
 
 const HEIGHT: f64 = 72.0;
 
-/// Calls per interval: successful, failed, stopped.
+/// Calls per interval: successful, failed, denied.
 pub(crate) fn activity(activity: &Activity) -> Markup {
     let most = activity.bins.iter().map(|bin| bin.calls).max().unwrap_or(0).max(1) as f64;
     let count = activity.bins.len().max(1) as f64;
@@ -19,7 +19,7 @@ pub(crate) fn activity(activity: &Activity) -> Markup {
             line.axis x1="0" x2="100%" y1="72.5" y2="72.5" {}
             @for (at, bin) in activity.bins.iter().enumerate() {
                 @let height = |value: u64| value as f64 / most * (HEIGHT - 4.0);
-                @let (all, bad, stops) = (height(bin.calls), height(bin.failures), height(bin.denied));
+                @let (all, bad, denied) = (height(bin.calls), height(bin.failures), height(bin.denied));
                 @let x = percent((at as f64 + 0.12) / count);
                 @let width = percent(0.76 / count);
                 @if bin.calls > 0 {
@@ -28,7 +28,7 @@ pub(crate) fn activity(activity: &Activity) -> Markup {
                             (bin.calls) " calls, " (bin.failures) " failed, " (bin.denied) " denied" }
                         rect.all x=(x) width=(width) y=(super::number(HEIGHT - all)) height=(super::number(all)) rx="1.5" {}
                         rect.failure x=(x) width=(width) y=(super::number(HEIGHT - bad)) height=(super::number(bad)) rx="1.5" {}
-                        rect.denied x=(x) width=(width) y=(super::number(HEIGHT - bad - stops)) height=(super::number(stops)) rx="1.5" {}
+                        rect.denied x=(x) width=(width) y=(super::number(HEIGHT - bad - denied)) height=(super::number(denied)) rx="1.5" {}
                     }
                 }
             }

@@ -10,7 +10,7 @@ use super::filter_args::FilterArgs;
 use super::follow;
 use super::line::Line;
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::session::{NONE_YET, ScopeArgs, Shelves};
+use crate::commands::session::{ScopeArgs, Shelves, none_yet};
 use crate::progress::Progress;
 use crate::terminal::Colour;
 use crate::{Environment, clock, summary, table, terminal};
@@ -59,7 +59,7 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> CommandResult {
             return if as_json {
                 table::print_json(&Value::Array(Vec::new()))
             } else {
-                table::print_lines([NONE_YET])
+                table::print_lines([none_yet()])
             };
         }
         shelves => shelves?,
@@ -89,7 +89,7 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> CommandResult {
     let lines: Vec<Line> = rows.into_iter().map(Line).collect();
     if lines.is_empty() && !as_json {
         if is_empty(&shelves)? {
-            return table::print_lines([NONE_YET]);
+            return table::print_lines([none_yet()]);
         }
         let near = args.asked.meant(&trails)?.map_or_else(String::new, |near| format!(" ({near})"));
         return table::print_lines([format!("no matching entries{near}")]);

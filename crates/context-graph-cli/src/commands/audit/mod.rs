@@ -49,7 +49,7 @@ pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Command
 }
 
 /// The newest call that one of these rules denied or asked about.
-pub(crate) fn newest_stopped_by(shelf: &Shelf, rules: &[String]) -> Result<Option<Call>, Failure> {
+pub(crate) fn newest_denied_or_asked_by(shelf: &Shelf, rules: &[String]) -> Result<Option<Call>, Failure> {
     let verdicts = ["halt", "deny", "block", "ask"].map(str::to_owned).to_vec();
     let filter = Filter { rules: rules.to_vec(), verdicts, tools: vec!["*".to_owned()], ..Filter::default() };
     let found = Trail::open(&shelf.sessions, shelf.store.as_ref())?.entries(&filter, 1)?;

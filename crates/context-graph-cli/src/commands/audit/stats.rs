@@ -13,7 +13,7 @@ use context_graph_storage::store::{Counting, Span};
 
 use super::filter_args::sessions_in;
 use crate::commands::failure::CommandResult;
-use crate::commands::session::{NONE_YET, ScopeArgs};
+use crate::commands::session::{ScopeArgs, none_yet};
 use crate::commands::span::SpanArgs;
 use crate::{Environment, table};
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: &StatsArgs, environment: &Environment) -> CommandResult 
     let as_json = args.scope.place.json;
     let shelves = match args.scope.open(environment) {
         Err(failure) if failure.is_nothing_there() && !as_json => {
-            return table::print_lines([NONE_YET]);
+            return table::print_lines([none_yet()]);
         }
         shelves => shelves?,
     };

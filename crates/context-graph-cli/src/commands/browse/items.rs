@@ -50,12 +50,12 @@ pub(super) trait Source {
 }
 
 /// The records of the projects that are looked at.
-pub(super) struct Records<'e> {
+pub(super) struct ProjectRecords<'e> {
     scope: ScopeArgs,
     environment: &'e Environment,
 }
 
-impl<'e> Records<'e> {
+impl<'e> ProjectRecords<'e> {
     pub(super) fn new(scope: ScopeArgs, environment: &'e Environment) -> Self {
         Self { scope, environment }
     }
@@ -116,7 +116,7 @@ impl<'e> Records<'e> {
     }
 }
 
-impl Source for Records<'_> {
+impl Source for ProjectRecords<'_> {
     fn text(&self, item: &Item, is_full: bool) -> Vec<String> {
         let lines = self.lines(item, is_full).unwrap_or_else(|failure| vec![failure.to_string()]);
         lines.iter().map(|line| terminal::plain(line, false)).collect()

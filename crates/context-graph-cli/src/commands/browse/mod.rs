@@ -16,10 +16,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::{CommandResult, Failure};
-use super::session::{NONE_YET, PlaceArgs, ScopeArgs};
+use super::session::{PlaceArgs, ScopeArgs, none_yet};
 use super::{DB_PATH_HELP, project_folder};
 use crate::{Environment, table};
-use items::Records;
+use items::ProjectRecords;
 use state::Browser;
 
 /// Search through sessions and calls on the terminal, with a preview
@@ -52,13 +52,13 @@ pub(crate) fn run(args: &BrowseArgs, environment: &Environment) -> CommandResult
     }
     let place =
         PlaceArgs { project: args.project.clone(), db_path: args.db_path.clone(), ..PlaceArgs::default() };
-    let records = Records::new(ScopeArgs { place, all_projects: args.all_projects }, environment);
+    let records = ProjectRecords::new(ScopeArgs { place, all_projects: args.all_projects }, environment);
     let items = match records.items() {
         Err(failure) if failure.is_nothing_there() => Vec::new(),
         items => items?,
     };
     if items.is_empty() {
-        return table::print_lines([NONE_YET]);
+        return table::print_lines([none_yet()]);
     }
     screen::run(Browser::new(items), &records)
 }

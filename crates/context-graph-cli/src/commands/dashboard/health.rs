@@ -5,42 +5,42 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use context_graph_web::{Grade, HealthFinding, Said, Verification};
+use context_graph_web::{Grade, HealthCheck, Said, Verification};
 
 use super::place::{Place, locked};
 use crate::commands::audit::verify;
-use crate::commands::doctor::finding::{CheckResult, Level};
+use crate::commands::doctor::check_result::{CheckResult, Level};
 use crate::commands::{doctor, failure::Failure};
 use crate::{Environment, clock};
 
-/// How long findings stay valid.
+/// How long results stay valid.
 const FRESH: Duration = Duration::from_mins(1);
 
 /// Running checks and their results.
 #[derive(Default)]
 pub(super) struct Health {
-    findings: Arc<Mutex<Look>>,
+    checks: Arc<Mutex<Look>>,
     verification: Arc<Mutex<Option<Verification>>>,
 }
 
 #[derive(Default)]
 struct Look {
     is_going: bool,
-    found: Option<(Instant, Vec<HealthFinding>)>,
+    found: Option<(Instant, Vec<HealthCheck>)>,
 }
 
 impl Health {
-    /// Doctor's findings for these projects; `None` during the first check.
-    pub(super) fn findings(&self, places: &[Place]) -> Option<Vec<HealthFinding>> {
-        let mut look = locked(&self.findings);
+    /// Doctor's results for these projects; `None` during the first check.
+    pub(super) fn checks(&self, places: &[Place]) -> Option<Vec<HealthCheck>> {
+        let mut look = locked(&self.checks);
         let is_fresh = look.found.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH);
         if !is_fresh && !look.is_going {
             look.is_going = true;
             let environments: Vec<Environment> =
                 places.iter().map(|place| place.environment.clone()).collect();
-            let shared = Arc::clone(&self.findings);
+            let shared = Arc::clone(&self.checks);
             thread::spawn(move || {
-                let found = environments.into_iter().flat_map(doctor::examined).map(finding).collect();
+                let found = environments.into_iter().flat_map(doctor::examined).map(health_check).collect();
                 *locked(&shared) = Look { is_going: false, found: Some((Instant::now(), found)) };
             });
         }
@@ -90,15 +90,15 @@ fn verify_all(places: &[Place], progress: &mut dyn FnMut(u64, u64)) -> Result<Ve
     Ok(Verification::Holds { records, sessions, at_ms: clock::now_ms() })
 }
 
-fn finding(finding: CheckResult) -> HealthFinding {
-    HealthFinding {
-        grade: match finding.level {
+fn health_check(result: CheckResult) -> HealthCheck {
+    HealthCheck {
+        grade: match result.level {
             Level::Ok => Grade::Ok,
             Level::Warning => Grade::Warning,
             Level::Broken => Grade::Broken,
         },
-        check: finding.check.to_owned(),
-        what: finding.what.into(),
-        fix: finding.fix.map(Said::from),
+        check: result.check.to_owned(),
+        what: result.what.into(),
+        fix: result.fix.map(Said::from),
     }
 }

@@ -8,7 +8,7 @@ use context_graph_core::session::{Curve, NoteKind};
 use context_graph_storage::StorageError;
 use context_graph_storage::store::{Counting, SessionQuery, Span};
 use context_graph_web::{
-    Activity, Asked, Axis, Bin, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthFinding,
+    Activity, Asked, Axis, Bin, Choices, EntryDetail, EntryLine, Explanation, FileLine, HealthCheck,
     HookCost, Injection, Page, QueryResult, Records, RuleLine, Running, SessionLine, SessionsAsked,
     StoreSize, Trouble, Verification,
 };
@@ -187,7 +187,7 @@ impl Records for LocalRecords {
             for (bin, more) in all.iter_mut().zip(stretches) {
                 bin.calls += more.calls;
                 bin.failures += more.failures;
-                bin.denied += more.stops;
+                bin.denied += more.denied;
             }
         }
         Ok(Activity { since_ms, step_ms, bins: all })
@@ -202,7 +202,8 @@ impl Records for LocalRecords {
     }
 
     fn rules(&self, since_ms: i64) -> QueryResult<Vec<RuleLine>> {
-        let found = self.each(|_, opened| Ok(opened.trail().rules_that_stopped(since_ms, MOST_CALLS)?))?;
+        let found =
+            self.each(|_, opened| Ok(opened.trail().rules_that_denied_or_asked(since_ms, MOST_CALLS)?))?;
         let mut rules: Vec<RuleLine> = Vec::new();
         for more in found.into_iter().flatten() {
             match rules.iter_mut().find(|known| known.rule == more.rule && known.verdict == more.verdict) {
@@ -257,8 +258,8 @@ impl Records for LocalRecords {
         Ok(files)
     }
 
-    fn findings(&self) -> QueryResult<Option<Vec<HealthFinding>>> {
-        Ok(self.health.findings(&self.places))
+    fn health_checks(&self) -> QueryResult<Option<Vec<HealthCheck>>> {
+        Ok(self.health.checks(&self.places))
     }
 
     fn hook_costs(&self) -> QueryResult<Vec<HookCost>> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use context_graph_core::session::ACTION_FAILED;
 
 use super::Patient;
-use super::finding::CheckResult;
+use super::check_result::CheckResult;
 use crate::clock;
 use crate::commands::audit;
 use crate::commands::session::{PlaceArgs, Shelf};

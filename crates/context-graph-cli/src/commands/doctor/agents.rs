@@ -10,7 +10,7 @@ use context_graph_events::agents::Agent;
 use context_graph_settings::{AgentClient, Change, Found};
 use serde_json::Value;
 
-use super::finding::{CheckResult, Fix, Level};
+use super::check_result::{CheckResult, Fix, Level};
 use super::{Patient, binary, listed};
 use crate::Environment;
 use crate::commands::init::agents::{is_here, own_command};
@@ -47,13 +47,13 @@ fn registered<'a>(environment: &'a Environment, client: &'static AgentClient) ->
 
 fn of(patient: &Patient, client: &'static AgentClient) -> Vec<CheckResult> {
     let registered = registered(&patient.environment, client);
-    let mut findings = unreadable(&patient.environment, client);
-    findings.extend(misplaced(&patient.environment, client));
+    let mut results = unreadable(&patient.environment, client);
+    results.extend(misplaced(&patient.environment, client));
     for one in &registered {
-        findings.extend(one.findings(patient));
+        results.extend(one.results(patient));
     }
     if let [one, other] = &registered[..] {
-        findings.push(CheckResult::warning(
+        results.push(CheckResult::warning(
             client.agent.name(),
             format!(
                 "{} and {} both register our hooks: each call arrives twice",
@@ -63,16 +63,16 @@ fn of(patient: &Patient, client: &'static AgentClient) -> Vec<CheckResult> {
             format!("`context-graph uninstall --agent {}{}`", client.agent, other.flag()),
         ));
     }
-    if findings.is_empty() && is_here(&patient.environment, client) {
+    if results.is_empty() && is_here(&patient.environment, client) {
         let (title, agent) = (client.agent.title(), client.agent);
-        findings.push(CheckResult::ok(
+        results.push(CheckResult::ok(
             agent.name(),
             format!(
                 "{title} is here and has no hook of ours: `context-graph init --agent {agent}` adds them"
             ),
         ));
     }
-    findings
+    results
 }
 
 impl Registered<'_> {
@@ -92,26 +92,26 @@ impl Registered<'_> {
         format!("`context-graph init --agent {}{}`", self.client.agent, self.flag())
     }
 
-    fn findings(&self, patient: &Patient) -> Vec<CheckResult> {
-        let mut findings = self.against_plan();
-        findings.extend(self.program(patient));
-        findings.extend(self.skipped());
-        findings.extend(self.switched_off());
+    fn results(&self, patient: &Patient) -> Vec<CheckResult> {
+        let mut results = self.against_plan();
+        results.extend(self.program(patient));
+        results.extend(self.skipped());
+        results.extend(self.switched_off());
         if self.client.agent == Agent::Codex {
-            findings.extend(codex::check(self));
+            results.extend(codex::check(self));
         }
-        findings.extend(trusted::folder(self));
-        findings.extend(twice::check(self));
-        findings.push(evidence::check(self));
-        if findings.iter().all(|finding| finding.level == Level::Ok) {
+        results.extend(trusted::folder(self));
+        results.extend(twice::check(self));
+        results.push(evidence::check(self));
+        if results.iter().all(|result| result.level == Level::Ok) {
             let file = self.file.path().display();
             let what = match self.client.events().count() {
                 0 => format!("the bridge is in {file}"),
                 events => format!("{} registered in {file}", counted(events, "event is", "events are")),
             };
-            findings.push(CheckResult::ok(self.name(), what));
+            results.push(CheckResult::ok(self.name(), what));
         }
-        findings
+        results
     }
 
     /// What `init` would change.
@@ -120,24 +120,24 @@ impl Registered<'_> {
         let command = own_command(self.environment, &program, missing);
         let Ok(edited) = self.client.install(Some(&self.text), &command) else { return Vec::new() };
         let (name, file) = (self.name(), self.file.path().display());
-        let (mut missing, mut differing, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut missing, mut differing, mut results) = (Vec::new(), Vec::new(), Vec::new());
         for change in &edited.changes {
             match change {
                 Change::HookAdded { event } if Some(event.as_str()) == self.client.call_event() => {
-                    findings.push(CheckResult::broken(
+                    results.push(CheckResult::broken(
                         name,
                         format!("no hook of ours in {file} is for {event}: nothing is guarded"),
                         self.init(),
                     ));
                 }
                 Change::HookAdded { event } => missing.push(event.clone()),
-                Change::HookUpdated { event, keys } if is_open(keys) => findings.push(CheckResult::broken(
+                Change::HookUpdated { event, keys } if is_open(keys) => results.push(CheckResult::broken(
                     name,
                     format!("{event} in {file} does not say that a guard which fails blocks the call"),
                     self.init(),
                 )),
                 Change::HookUpdated { event, keys } if self.is_too_short(event, keys) => {
-                    findings.push(CheckResult::broken(
+                    results.push(CheckResult::broken(
                         name,
                         format!(
                             "{event} in {file} is given a time of less than a second, which it counts in \
@@ -156,14 +156,14 @@ impl Registered<'_> {
         if !missing.is_empty() {
             let what =
                 format!("{file} does not register {}: these events are not recorded", listed(&missing));
-            findings.push(CheckResult::warning(name, what, self.init()));
+            results.push(CheckResult::warning(name, what, self.init()));
         }
         if !differing.is_empty() {
             let what = format!("{file} differs from what `init` writes: {}", listed(&differing));
-            findings.push(CheckResult::warning(name, what, self.init()));
+            results.push(CheckResult::warning(name, what, self.init()));
         }
         // `init` would write the whole file again.
-        findings.into_iter().map(|finding| finding.fixed_by(self.mend())).collect()
+        results.into_iter().map(|result| result.fixed_by(self.mend())).collect()
     }
 
     /// Whether a timeout was probably meant in seconds, although the client counts milliseconds.
@@ -205,12 +205,12 @@ impl Registered<'_> {
     fn skipped(&self) -> Vec<CheckResult> {
         let file = self.file.path().display();
         let json = self.json();
-        let mut findings = Vec::new();
+        let mut results = Vec::new();
         for found in self.found() {
             let matcher = json["hooks"][&found.event][found.position().0]["matcher"].as_str();
             if self.client.agent == Agent::Goose && matcher == Some("*") {
                 let event = &found.event;
-                findings.push(CheckResult::broken(
+                results.push(CheckResult::broken(
                     self.name(),
                     format!("{event} in {file} has the matcher `*`, which is not a regular expression: Goose skips it"),
                     format!("take the matcher out of {file}"),
@@ -220,7 +220,7 @@ impl Registered<'_> {
         let known = ["hooks", "description"];
         let other = json.as_object().and_then(|file| file.keys().find(|key| !known.contains(&key.as_str())));
         if let Some(key) = other.filter(|_| self.client.agent == Agent::Codex) {
-            findings.push(CheckResult::broken(
+            results.push(CheckResult::broken(
                 self.name(),
                 format!(
                     "{file} has the key `{}`: Codex refuses a file with keys that it does not know",
@@ -229,7 +229,7 @@ impl Registered<'_> {
                 format!("take the key out of {file}"),
             ));
         }
-        findings
+        results
     }
 
     /// Settings that turn hooks off.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use context_graph_storage::safe_open;
 
 use super::Patient;
-use super::finding::{CheckResult, Fix};
+use super::check_result::{CheckResult, Fix};
 use super::permit;
 use super::sources::Ours;
 use crate::Environment;
@@ -22,17 +22,17 @@ const CHECK: &str = "binary";
 /// Checks every program that our hooks name.
 pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     let mut seen = BTreeSet::new();
-    let mut findings: Vec<CheckResult> = patient
+    let mut results: Vec<CheckResult> = patient
         .ours()
         .iter()
         .filter(|hook| hook.is_direct() && seen.insert(hook.words[0].clone()))
         .filter_map(|hook| program(patient, hook))
         .collect();
-    if findings.is_empty() && !seen.is_empty() {
+    if results.is_empty() && !seen.is_empty() {
         let names: Vec<&str> = seen.iter().map(String::as_str).collect();
-        findings.push(CheckResult::ok(CHECK, format!("{} is this program", names.join(" and "))));
+        results.push(CheckResult::ok(CHECK, format!("{} is this program", names.join(" and "))));
     }
-    findings
+    results
 }
 
 /// How to make this program one that is found by its name.
@@ -58,9 +58,9 @@ pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<CheckResult>
         Some(scope) => format!("`context-graph init{}` names the right one", scope.flag()),
         None => "build the plugin again with this program: `context-graph plugin build DIR`".to_owned(),
     };
-    let mended = |finding: CheckResult| match scope {
-        Some(scope) => finding.fixed_by(Fix::Install(scope)),
-        None => finding,
+    let mended = |result: CheckResult| match scope {
+        Some(scope) => result.fixed_by(Fix::Install(scope)),
+        None => result,
     };
     let Some(path) = patient.resolve(name, hook) else {
         // Shared settings name no path of one machine, so writing them again would change nothing.

@@ -3,7 +3,7 @@
 use context_graph_events::EventName;
 use serde_json::Value;
 
-use super::finding::{CheckResult, Fix};
+use super::check_result::{CheckResult, Fix};
 use super::matcher::never_matches;
 use super::registration::HOOKS;
 use super::sources::Ours;
@@ -11,12 +11,12 @@ use super::sources::Ours;
 /// Checks one entry.
 pub(super) fn check(hook: &Ours<'_>) -> Vec<CheckResult> {
     let is_guard = EventName::parse(&hook.event) == Some(EventName::PreToolUse);
-    let mut findings: Vec<CheckResult> =
+    let mut results: Vec<CheckResult> =
         [worktree(hook), timeout(hook), condition(hook, is_guard)].into_iter().flatten().collect();
     if is_guard {
-        findings.extend([not_waited_for(hook), matcher(hook)].into_iter().flatten());
+        results.extend([not_waited_for(hook), matcher(hook)].into_iter().flatten());
     }
-    findings
+    results
 }
 
 /// Its place in the file, for people.
@@ -24,11 +24,11 @@ fn place(hook: &Ours<'_>) -> String {
     format!("{} in {}", hook.place, hook.source.path.display())
 }
 
-/// A finding that `init` fixes, if we may write the file.
-fn mended_by_init(hook: &Ours<'_>, finding: CheckResult) -> CheckResult {
+/// A result that `init` fixes, if we may write the file.
+fn mended_by_init(hook: &Ours<'_>, result: CheckResult) -> CheckResult {
     match hook.source.scope() {
-        Some(scope) => finding.fixed_by(Fix::Install(scope)),
-        None => finding,
+        Some(scope) => result.fixed_by(Fix::Install(scope)),
+        None => result,
     }
 }
 
@@ -82,7 +82,7 @@ fn matcher(hook: &Ours<'_>) -> Option<CheckResult> {
     let matcher = hook.matcher.as_ref()?;
     let (place, file) = (place(hook), hook.source.path.display());
     let fix = format!("take `matcher` out of hooks.PreToolUse in {file}; `context-graph init` does");
-    let finding = match never_matches(matcher) {
+    let result = match never_matches(matcher) {
         Some(why) => CheckResult::broken(
             HOOKS,
             format!("{place}: the matcher `{matcher}` matches nothing: {why}"),
@@ -94,5 +94,5 @@ fn matcher(hook: &Ours<'_>) -> Option<CheckResult> {
             fix,
         ),
     };
-    Some(mended_by_init(hook, finding))
+    Some(mended_by_init(hook, result))
 }

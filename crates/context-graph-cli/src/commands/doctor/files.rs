@@ -4,7 +4,7 @@ use context_graph_events::EventName;
 use context_graph_settings::{NEWEST_KNOWN_CLIENT, UNKNOWN_EVENTS_SKIPPED_SINCE, known_since};
 use serde_json::Value;
 
-use super::finding::{CheckResult, Fix};
+use super::check_result::{CheckResult, Fix};
 use super::{Patient, listed};
 use crate::client::words;
 
@@ -13,28 +13,28 @@ const EVENTS: &str = "events";
 
 /// Whether the settings can be read: the client silently ignores a file that is not valid JSON.
 pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
-    let mut findings = Vec::new();
+    let mut results = Vec::new();
     for source in &patient.sources {
         let file = source.path.display();
         if let Err(problem) = &source.value {
-            findings.push(CheckResult::broken(
+            results.push(CheckResult::broken(
                 FILES,
                 format!("{file} cannot be used: {problem}; Claude Code ignores all of it"),
                 format!("correct {file}{}", backup_hint(patient)),
             ));
         } else if source.get("hooks").is_some_and(|hooks| !hooks.is_object()) {
-            findings.push(CheckResult::broken(
+            results.push(CheckResult::broken(
                 FILES,
                 format!("`hooks` in {file} is not an object: Claude Code ignores it"),
                 format!("correct {file}, then `context-graph init`"),
             ));
         }
     }
-    if findings.is_empty() {
+    if results.is_empty() {
         let files = patient.sources.iter().map(|source| source.path.display().to_string());
-        findings.push(CheckResult::ok(FILES, format!("can be read: {}", listed(files))));
+        results.push(CheckResult::ok(FILES, format!("can be read: {}", listed(files))));
     }
-    findings
+    results
 }
 
 fn backup_hint(patient: &Patient) -> String {
@@ -51,7 +51,7 @@ fn backup_hint(patient: &Patient) -> String {
 pub(super) fn events(patient: &Patient) -> Vec<CheckResult> {
     let newest = NEWEST_KNOWN_CLIENT;
     let version = patient.client.as_ref().map_or(newest, |client| client.version);
-    let mut findings = Vec::new();
+    let mut results = Vec::new();
     for source in &patient.sources {
         let keys =
             source.get("hooks").and_then(Value::as_object).map(|hooks| hooks.keys()).into_iter().flatten();
@@ -69,7 +69,7 @@ pub(super) fn events(patient: &Patient) -> Vec<CheckResult> {
         let (file, names) = (source.path.display(), listed(unknown.iter().copied()));
         let version_words = words(version);
         let fix = format!("take {names} out of {file}, or update Claude Code");
-        findings.push(if version < UNKNOWN_EVENTS_SKIPPED_SINCE {
+        results.push(if version < UNKNOWN_EVENTS_SKIPPED_SINCE {
             let what = format!("client {version_words} does not know {names} and so ignores all of {file}");
             match source.scope() {
                 Some(scope) => CheckResult::broken(EVENTS, what, fix).fixed_by(Fix::Install(scope)),
@@ -81,8 +81,8 @@ pub(super) fn events(patient: &Patient) -> Vec<CheckResult> {
             CheckResult::warning(EVENTS, what, fix)
         });
     }
-    if findings.is_empty() {
-        findings.push(CheckResult::ok(EVENTS, "Claude Code knows every event in the settings"));
+    if results.is_empty() {
+        results.push(CheckResult::ok(EVENTS, "Claude Code knows every event in the settings"));
     }
-    findings
+    results
 }

@@ -5,16 +5,16 @@ use std::path::Path;
 use context_graph_storage::safe_open::Folder;
 
 use super::Patient;
-use super::finding::{CheckResult, Fix};
+use super::check_result::{CheckResult, Fix};
 use crate::commands::failure::Failure;
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::init;
 
 /// Makes every safe fix once, and reports what was done.
-pub(super) fn mend(patient: &Patient, findings: &[CheckResult]) -> Result<Vec<String>, Failure> {
+pub(super) fn mend(patient: &Patient, results: &[CheckResult]) -> Result<Vec<String>, Failure> {
     let mut done: Vec<&Fix> = Vec::new();
     let mut told = Vec::new();
-    for mend in findings.iter().filter_map(|finding| finding.mend.as_ref()) {
+    for mend in results.iter().filter_map(|result| result.mend.as_ref()) {
         if done.contains(&mend) {
             continue;
         }

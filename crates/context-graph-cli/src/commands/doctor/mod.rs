@@ -1,15 +1,14 @@
 //! `context-graph doctor`: does it work here, and if not, what can be done?
 //!
-//! Every check returns findings with their fixes. Without `--fix` nothing is changed, and with it only what
+//! Every check returns results with their fixes. Without `--fix` nothing is changed, and with it only what
 //! is safe.
 
 mod actions;
 mod agents;
 mod binary;
-mod canary;
+pub(crate) mod check_result;
 mod entry;
 mod files;
-pub(crate) mod finding;
 mod fix;
 mod matcher;
 pub(crate) mod parts;
@@ -22,6 +21,7 @@ mod sources;
 mod state;
 mod switches;
 mod transcript;
+mod trial;
 mod versions;
 
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ use super::init;
 use crate::Environment;
 use crate::client::{Client, words};
 pub(crate) use agents::steps_to_trust;
-use finding::{CheckResult, Level};
+use check_result::{CheckResult, Level};
 use sources::{Layer, Ours, Source};
 
 /// Find out whether everything works, and what to do if not
@@ -121,7 +121,7 @@ impl Patient {
             binary::check(self),
             versions::check(self),
             versions::trust(self),
-            canary::check(self),
+            trial::check(self),
             transcript::check(self),
             rules::check(self),
             actions::check(self),
@@ -156,41 +156,37 @@ pub(crate) fn run(args: &DoctorArgs, environment: &Environment) -> CommandResult
             .with_next_step("give the folder of an existing project"));
     }
     let mut patient = Patient::new(environment);
-    let mut findings = patient.examine();
+    let mut results = patient.examine();
     let mut mended = Vec::new();
     if args.fix {
         refuse_to_agents("change the settings that call the guard")?;
-        mended = fix::mend(&patient, &findings)?;
+        mended = fix::mend(&patient, &results)?;
         patient = Patient::new(patient.environment);
-        findings = patient.examine();
+        results = patient.examine();
     }
     if args.json {
         let client = patient.version().map(words);
-        report::json(&findings, &mended, &patient.root.to_string_lossy(), client)?;
+        report::json(&results, &mended, &patient.root.to_string_lossy(), client)?;
     } else {
-        report::text(&findings, &mended, args.verbose)?;
+        report::text(&results, &mended, args.verbose)?;
     }
-    match findings.iter().filter(|finding| finding.level == Level::Broken).count() {
+    match results.iter().filter(|result| result.level == Level::Broken).count() {
         0 => Ok(()),
-        1 if report::is_not_installed(&findings) => Err(Failure::already_reported(ErrorCode::Validation)),
+        1 if report::is_not_installed(&results) => Err(Failure::already_reported(ErrorCode::Validation)),
         1 => Err(Failure::new(ErrorCode::Validation, "something is broken").answered()),
         n => Err(Failure::new(ErrorCode::Validation, format!("{n} things are broken")).answered()),
     }
 }
 
-/// All findings for a project.
+/// All results for a project.
 pub(crate) fn examined(environment: Environment) -> Vec<CheckResult> {
     Patient::new(environment).examine()
 }
 
 /// What keeps the client from running a project's hooks, one per line.
 pub(crate) fn what_disables_hooks(environment: &Environment) -> Vec<String> {
-    let findings = switches::check(&sources::read_all(environment), environment.project_root());
-    findings
-        .into_iter()
-        .filter(|finding| finding.level == Level::Broken)
-        .map(|finding| finding.what)
-        .collect()
+    let results = switches::check(&sources::read_all(environment), environment.project_root());
+    results.into_iter().filter(|result| result.level == Level::Broken).map(|result| result.what).collect()
 }
 
 /// Whether a program can be found by its name.

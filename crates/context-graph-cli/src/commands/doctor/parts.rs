@@ -7,7 +7,7 @@ use context_graph_storage::{StorageError, safe_open, store};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::finding::{CheckResult, Level};
+use super::check_result::{CheckResult, Level};
 use super::sources::{Layer, Source};
 use super::{Patient, binary, registration};
 use crate::client::words;
@@ -124,13 +124,13 @@ fn registered(patient: &Patient, source: &Source) -> Part {
             Part::new("settings", version, Some(source.path.clone()))
         }
     };
-    let told = |part: Part, finding: CheckResult| {
-        let part = if finding.level == Level::Broken { part.unfit() } else { part };
-        let fix = finding.fix.unwrap_or_default();
-        part.with_note(finding.what).with_next_step(fix)
+    let told = |part: Part, result: CheckResult| {
+        let part = if result.level == Level::Broken { part.unfit() } else { part };
+        let fix = result.fix.unwrap_or_default();
+        part.with_note(result.what).with_next_step(fix)
     };
-    if let Some(finding) = trouble {
-        return told(part, finding);
+    if let Some(result) = trouble {
+        return told(part, result);
     }
     if part.name == "plugin" && part.version.as_deref() != Some(OWN) {
         return part
@@ -138,9 +138,9 @@ fn registered(patient: &Patient, source: &Source) -> Part {
             .with_note(format!("made by another version; this is {OWN}"))
             .with_next_step("build it again: `context-graph plugin build DIR`, and install it from there");
     }
-    match registration::against_plan(patient, source).into_iter().max_by_key(|finding| finding.level) {
+    match registration::against_plan(patient, source).into_iter().max_by_key(|result| result.level) {
         // Hooks that this version would write differently are left over from before an update.
-        Some(finding) => told(part, finding).unfit(),
+        Some(result) => told(part, result).unfit(),
         None => part,
     }
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use context_graph_settings::{Change, install_where};
 
-use super::finding::{CheckResult, Fix};
+use super::check_result::{CheckResult, Fix};
 use super::sources::{Layer, Ours, Source};
 use super::{Patient, agents, entry, listed};
 use crate::commands::init::is_generated;
 use crate::summary::counted;
 
 pub(super) const HOOKS: &str = "hooks";
-/// The finding if there is no hook of ours at all.
+/// The result if there is no hook of ours at all.
 pub(super) const NOT_INSTALLED: &str = "not installed: Claude Code has no hook of context-graph here";
 
 pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
@@ -26,18 +26,18 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
             "`context-graph init` in the project, or `context-graph init --user` for all of them",
         )];
     }
-    let mut findings: Vec<CheckResult> = ours.iter().flat_map(entry::check).collect();
-    findings.extend(patient.sources.iter().filter(|it| !it.ours(&patient.root).is_empty()).flat_map(
+    let mut results: Vec<CheckResult> = ours.iter().flat_map(entry::check).collect();
+    results.extend(patient.sources.iter().filter(|it| !it.ours(&patient.root).is_empty()).flat_map(
         |source| {
             if source.scope().is_some() { against_plan(patient, source) } else { Vec::new() }
         },
     ));
-    findings.extend(guard_is_missing(&ours, &findings));
-    findings.extend(twice(&ours));
-    if findings.is_empty() {
+    results.extend(guard_is_missing(&ours, &results));
+    results.extend(twice(&ours));
+    if results.is_empty() {
         let events: BTreeSet<&str> = ours.iter().map(|hook| hook.event.as_str()).collect();
         let places: BTreeSet<String> = ours.iter().map(|it| it.source.path.display().to_string()).collect();
-        findings.push(CheckResult::ok(
+        results.push(CheckResult::ok(
             HOOKS,
             format!(
                 "{} registered in {}",
@@ -46,7 +46,7 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
             ),
         ));
     }
-    findings
+    results
 }
 
 /// What `init` would change in a settings file.
@@ -80,9 +80,9 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<CheckResul
             _ => {}
         }
     }
-    let mut findings = Vec::new();
+    let mut results = Vec::new();
     if !missing.is_empty() && !missing.contains(&"PreToolUse") {
-        findings.push(CheckResult::warning(
+        results.push(CheckResult::warning(
             HOOKS,
             format!(
                 "{file} does not register {}: these events are not recorded",
@@ -92,7 +92,7 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<CheckResul
         ));
     }
     if differing.get("PreToolUse").is_some_and(|keys| keys.contains("onFailure")) {
-        findings.push(CheckResult::broken(
+        results.push(CheckResult::broken(
             HOOKS,
             format!(
                 "PreToolUse in {file} lacks `onFailure: \"block\"`: a guard that fails lets the call pass"
@@ -106,27 +106,27 @@ pub(super) fn against_plan(patient: &Patient, source: &Source) -> Vec<CheckResul
         .retain(|event, _| !ours.iter().any(|hook| hook.event == *event && entry::has_bad_timeout(hook)));
     if !differing.is_empty() {
         let which = listed(differing.iter().map(|(event, keys)| format!("{event} ({keys})")));
-        findings.push(CheckResult::warning(
+        results.push(CheckResult::warning(
             HOOKS,
             format!("{file} differs from what `init` writes: {which}"),
             fix,
         ));
     }
-    findings.into_iter().map(|finding| finding.fixed_by(Fix::Install(scope))).collect()
+    results.into_iter().map(|result| result.fixed_by(Fix::Install(scope))).collect()
 }
 
 fn guard_is_missing(ours: &[Ours<'_>], already: &[CheckResult]) -> Option<CheckResult> {
     let guarded = ours.iter().any(|hook| hook.event == "PreToolUse");
-    (!guarded && !already.iter().any(|finding| finding.what.contains("PreToolUse"))).then(|| {
+    (!guarded && !already.iter().any(|result| result.what.contains("PreToolUse"))).then(|| {
         let scope = ours.iter().find_map(|hook| hook.source.scope());
-        let finding = CheckResult::broken(
+        let result = CheckResult::broken(
             HOOKS,
             "no hook of context-graph is registered for PreToolUse: nothing is guarded",
             format!("`context-graph init{}`", scope.map_or("", crate::settings_file::Scope::flag)),
         );
         match scope {
-            Some(scope) => finding.fixed_by(Fix::Install(scope)),
-            None => finding,
+            Some(scope) => result.fixed_by(Fix::Install(scope)),
+            None => result,
         }
     })
 }

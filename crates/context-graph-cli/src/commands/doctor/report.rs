@@ -1,44 +1,44 @@
-//! Prints the findings, for people and for programs.
+//! Prints the results, for people and for programs.
 
 use std::io::IsTerminal as _;
 
 use serde_json::{Value, json};
 
-use super::finding::{CheckResult, Level};
+use super::check_result::{CheckResult, Level};
 use super::registration::NOT_INSTALLED;
 use crate::commands::failure::CommandResult;
 use crate::{Environment, table, terminal};
 
 /// Checks that passed share one line, unless `everything` is wanted.
-pub(super) fn text(findings: &[CheckResult], mended: &[String], everything: bool) -> CommandResult {
+pub(super) fn text(results: &[CheckResult], mended: &[String], everything: bool) -> CommandResult {
     let colour = std::io::stdout().is_terminal() && Environment::welcomes_colour();
     let mut lines: Vec<String> = mended.iter().map(|done| line("fixed", Level::Ok, done, colour)).collect();
     for level in [Level::Broken, Level::Warning] {
-        for finding in findings.iter().filter(|finding| finding.level == level) {
-            lines.push(line(word(level), level, &finding.what, colour));
-            lines.extend(finding.fix.iter().map(|fix| below(&format!("fix: {fix}"))));
+        for result in results.iter().filter(|result| result.level == level) {
+            lines.push(line(word(level), level, &result.what, colour));
+            lines.extend(result.fix.iter().map(|fix| below(&format!("fix: {fix}"))));
         }
     }
-    let fine: Vec<&CheckResult> = findings.iter().filter(|finding| finding.level == Level::Ok).collect();
+    let fine: Vec<&CheckResult> = results.iter().filter(|result| result.level == Level::Ok).collect();
     if everything {
         let told = |it: &&CheckResult| line("ok", Level::Ok, &format!("{}: {}", it.check, it.what), colour);
         lines.extend(fine.iter().map(told));
     } else if !fine.is_empty() {
-        let mut names: Vec<&str> = fine.iter().map(|finding| finding.check).collect();
+        let mut names: Vec<&str> = fine.iter().map(|result| result.check).collect();
         names.dedup();
         lines.push(line("ok", Level::Ok, &names.join(", "), colour));
         lines.extend(fine.iter().filter(|it| it.check == "cost").map(|it| below(&it.what)));
     }
-    if !is_not_installed(findings) {
-        lines.push(ending(findings));
+    if !is_not_installed(results) {
+        lines.push(ending(results));
     }
     table::print_text(&lines.concat())
 }
 
 /// Whether the only problem is that nothing was installed: then one line is enough.
-pub(super) fn is_not_installed(findings: &[CheckResult]) -> bool {
-    let mut wrong = findings.iter().filter(|finding| finding.level != Level::Ok);
-    wrong.next().is_some_and(|finding| finding.what == NOT_INSTALLED) && wrong.next().is_none()
+pub(super) fn is_not_installed(results: &[CheckResult]) -> bool {
+    let mut wrong = results.iter().filter(|result| result.level != Level::Ok);
+    wrong.next().is_some_and(|result| result.what == NOT_INSTALLED) && wrong.next().is_none()
 }
 
 /// How wide the first word of a line is.
@@ -55,9 +55,9 @@ fn folded(text: &str) -> String {
     terminal::wrapped(&terminal::plain(text, false), width).replace('\n', &format!("\n{:WORD$}", ""))
 }
 
-fn ending(findings: &[CheckResult]) -> String {
-    let count = |level| findings.iter().filter(|finding| finding.level == level).count();
-    let mendable = findings.iter().filter(|finding| finding.mend.is_some()).count();
+fn ending(results: &[CheckResult]) -> String {
+    let count = |level| results.iter().filter(|result| result.level == level).count();
+    let mendable = results.iter().filter(|result| result.mend.is_some()).count();
     let mend = match mendable {
         0 => String::new(),
         n => format!("; `context-graph doctor --fix` fixes {n} of them"),
@@ -97,23 +97,23 @@ fn word(level: Level) -> &'static str {
 
 /// Everything as JSON.
 pub(super) fn json(
-    findings: &[CheckResult],
+    results: &[CheckResult],
     mended: &[String],
     project: &str,
     client: Option<String>,
 ) -> CommandResult {
-    let checks: Vec<Value> = findings
+    let checks: Vec<Value> = results
         .iter()
-        .map(|finding| {
-            let mut object = json!({"check": finding.check, "level": finding.level, "what": finding.what});
-            if let Some(fix) = &finding.fix {
+        .map(|result| {
+            let mut object = json!({"check": result.check, "level": result.level, "what": result.what});
+            if let Some(fix) = &result.fix {
                 object["fix"] = fix.as_str().into();
-                object["fixable"] = finding.mend.is_some().into();
+                object["fixable"] = result.mend.is_some().into();
             }
             object
         })
         .collect();
-    let ok = findings.iter().all(|finding| finding.level != Level::Broken);
+    let ok = results.iter().all(|result| result.level != Level::Broken);
     let mut object = json!({"ok": ok, "project": project, "checks": checks, "mended": mended});
     if let Some(client) = client {
         object["client"] = client.into();

@@ -3,7 +3,7 @@
 use context_graph_policy::trust::Standing;
 
 use super::Patient;
-use super::finding::CheckResult;
+use super::check_result::CheckResult;
 use crate::commands::policy;
 use crate::commands::policy::unenforced::{self, Missing};
 use crate::config::Config;
@@ -12,7 +12,7 @@ use crate::trust::{self, ProjectFiles};
 
 /// Policy files, Rego policies, and the configuration.
 pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
-    let mut findings: Vec<CheckResult> = policy::problems(
+    let mut results: Vec<CheckResult> = policy::problems(
         &rules::as_written(&patient.environment),
         &patient.environment,
     )
@@ -23,13 +23,13 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
         CheckResult::broken("policy", problem, fix)
     })
     .collect();
-    if findings.is_empty() {
-        findings.push(CheckResult::ok("policy", "the policy files are in order"));
+    if results.is_empty() {
+        results.push(CheckResult::ok("policy", "the policy files are in order"));
     }
-    findings.extend(not_enforced(patient));
+    results.extend(not_enforced(patient));
     let files = ProjectFiles::of(&patient.environment);
-    findings.push(trusted(&files));
-    findings.push(match Config::in_force(&files) {
+    results.push(trusted(&files));
+    results.push(match Config::in_force(&files) {
         Ok(_) => CheckResult::ok("config", "the configuration is in order"),
         Err(error) => CheckResult::broken(
             "config",
@@ -37,13 +37,13 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
             "correct the file; `context-graph config show` says what is in force",
         ),
     });
-    findings
+    results
 }
 
 /// What an import could not translate. If its record cannot be read, the problems of the policies say so.
 fn not_enforced(patient: &Patient) -> Vec<CheckResult> {
     let missing = unenforced::read(&patient.environment).unwrap_or_default();
-    let finding = |missing: &Missing| {
+    let result = |missing: &Missing| {
         let what = format!("{} of {} is not enforced: {}", missing.what, missing.from, missing.why);
         let fix = format!(
             "correct it and import {} again, write the rule yourself, or take its entry out of {POLICIES}/{}",
@@ -52,7 +52,7 @@ fn not_enforced(patient: &Patient) -> Vec<CheckResult> {
         );
         CheckResult::warning("policy", what, fix)
     };
-    missing.iter().map(finding).collect()
+    missing.iter().map(result).collect()
 }
 
 /// Whether all of the project's files count in full.

@@ -16,11 +16,11 @@ pub(super) fn event(name: EventName, folder: &Path) -> Value {
         EventName::PostToolUse => {
             with(call(), json!({"tool_response": {"stdout": "", "stderr": ""}, "duration_ms": 1}))
         }
-        EventName::PostToolUseFailure => with(call(), json!({"error": "canary"})),
+        EventName::PostToolUseFailure => with(call(), json!({"error": "trial"})),
         EventName::PostToolBatch => json!({"tool_calls": [call()]}),
-        EventName::UserPromptSubmit => json!({"prompt": "canary"}),
+        EventName::UserPromptSubmit => json!({"prompt": "trial"}),
         EventName::UserPromptExpansion => {
-            json!({"expansion_type": "slash_command", "command_name": "c", "command_args": "", "prompt": "canary"})
+            json!({"expansion_type": "slash_command", "command_name": "c", "command_args": "", "prompt": "trial"})
         }
         EventName::SessionStart => json!({"source": "startup"}),
         EventName::SessionEnd => json!({"reason": "other"}),
@@ -31,22 +31,22 @@ pub(super) fn event(name: EventName, folder: &Path) -> Value {
         EventName::SubagentStart => json!({"agent_id": "a", "agent_type": "t"}),
         EventName::StopFailure => json!({"error": "unknown"}),
         EventName::PreCompact => json!({"trigger": "manual", "custom_instructions": null}),
-        EventName::PostCompact => json!({"trigger": "manual", "compact_summary": "canary"}),
+        EventName::PostCompact => json!({"trigger": "manual", "compact_summary": "trial"}),
         EventName::PreModelSwitch | EventName::PostModelSwitch => {
             json!({"from_model": "a", "to_model": "b", "requested_model": "b", "source": "command",
                 "context_tokens": 0, "prompt_cache_warm": false, "cache_ttl": "5m", "estimated_cache_write_usd": 0,
                 "pricing": "list"})
         }
-        EventName::Notification => json!({"message": "canary", "notification_type": "idle_prompt"}),
+        EventName::Notification => json!({"message": "trial", "notification_type": "idle_prompt"}),
         EventName::Setup => json!({"trigger": "init"}),
         EventName::TeammateIdle => json!({"teammate_name": "t", "team_name": "t"}),
         EventName::TaskCreated | EventName::TaskCompleted => {
-            json!({"task_id": "t", "task_subject": "canary"})
+            json!({"task_id": "t", "task_subject": "trial"})
         }
-        EventName::Elicitation => json!({"mcp_server_name": "s", "message": "canary", "mode": "form"}),
+        EventName::Elicitation => json!({"mcp_server_name": "s", "message": "trial", "mode": "form"}),
         EventName::ElicitationResult => json!({"mcp_server_name": "s", "action": "decline"}),
         EventName::ConfigChange => json!({"source": "project_settings"}),
-        EventName::WorktreeCreate => json!({"name": "canary"}),
+        EventName::WorktreeCreate => json!({"name": "trial"}),
         EventName::WorktreeRemove => json!({"worktree_path": folder}),
         EventName::InstructionsLoaded => {
             json!({"file_path": folder.join("CLAUDE.md"), "memory_type": "Project", "load_reason": "session_start"})
@@ -55,7 +55,7 @@ pub(super) fn event(name: EventName, folder: &Path) -> Value {
         EventName::FileChanged => json!({"file_path": folder.join("file"), "event": "change"}),
         EventName::DirectoryAdded => json!({"directory": folder, "source": "slash_command"}),
         EventName::MessageDisplay => {
-            json!({"turn_id": "t", "message_id": "m", "index": 0, "final": true, "delta": "canary"})
+            json!({"turn_id": "t", "message_id": "m", "index": 0, "final": true, "delta": "trial"})
         }
     };
     object.extend(own.as_object().cloned().unwrap_or_default());
@@ -65,7 +65,7 @@ pub(super) fn event(name: EventName, folder: &Path) -> Value {
 /// A call that every guard must stop.
 pub(super) fn forbidden(folder: &Path) -> Value {
     let mut object = common(EventName::PreToolUse, folder);
-    let own = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "canary"});
+    let own = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "trial"});
     object.extend(own.as_object().cloned().unwrap_or_default());
     Value::Object(object)
 }
@@ -79,7 +79,7 @@ fn common(name: EventName, folder: &Path) -> Map<String, Value> {
 }
 
 fn call() -> Value {
-    json!({"tool_name": "Glob", "tool_input": {"pattern": "*.md"}, "tool_use_id": "canary", "reason": "canary"})
+    json!({"tool_name": "Glob", "tool_input": {"pattern": "*.md"}, "tool_use_id": "trial", "reason": "trial"})
 }
 
 fn with(mut value: Value, more: Value) -> Value {

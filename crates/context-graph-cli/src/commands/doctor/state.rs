@@ -6,7 +6,7 @@ use context_graph_storage::sessions::Sessions;
 use context_graph_storage::{StateFolder, StorageError, Store};
 
 use super::Patient;
-use super::finding::{CheckResult, Fix};
+use super::check_result::{CheckResult, Fix};
 use crate::clock;
 use crate::summary::counted;
 
@@ -21,29 +21,29 @@ const MISSING: &str = "`context-graph audit verify` says more; --acknowledge con
 
 /// Checks the state folder and everything in it.
 pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
-    let mut findings = room(patient);
+    let mut results = room(patient);
     let folder = patient.environment.state_place(None).unwrap_or_else(|_| patient.environment.state_folder());
     if !folder.exists() {
-        findings.push(nothing(patient, &folder));
-        return findings;
+        results.push(nothing(patient, &folder));
+        return results;
     }
     let sessions = match patient.environment.sessions(None) {
         Ok(sessions) => sessions,
         Err(error) => {
-            findings.push(CheckResult::broken(
+            results.push(CheckResult::broken(
                 CHECK,
                 error.to_string(),
                 "what the message says; hooks cannot remember until then",
             ));
-            return findings;
+            return results;
         }
     };
-    findings.extend(closed(&folder));
-    findings.extend(writable(&folder));
-    findings.extend(ignored(&folder));
-    findings.extend(quarantine(&sessions));
-    findings.extend(store(&sessions));
-    findings
+    results.extend(closed(&folder));
+    results.extend(writable(&folder));
+    results.extend(ignored(&folder));
+    results.extend(quarantine(&sessions));
+    results.extend(store(&sessions));
+    results
 }
 
 /// The folder does not exist: was there never one, or is it gone?
@@ -91,10 +91,10 @@ fn store(sessions: &Sessions) -> Vec<CheckResult> {
             return vec![CheckResult::broken(CHECK, format!("the store cannot be opened: {error}"), fix)];
         }
     };
-    let mut findings = vec![adds_up(sessions, &store)];
-    findings.extend(is_as_written(&store));
-    findings.extend(is_as_noted(sessions, Some(&store)));
-    findings
+    let mut results = vec![adds_up(sessions, &store)];
+    results.extend(is_as_written(&store));
+    results.extend(is_as_noted(sessions, Some(&store)));
+    results
 }
 
 /// Checks every page and every index with SQLite.
@@ -128,7 +128,7 @@ fn is_as_written(store: &Store) -> Vec<CheckResult> {
             return vec![CheckResult::broken(CHECK, format!("the record cannot be followed: {error}"), fix)];
         }
     };
-    let mut findings = vec![match report.first_break {
+    let mut results = vec![match report.first_break {
         None => CheckResult::ok(CHECK, "the record is as it was written"),
         Some(found) => {
             let session = found.session_id.map(|id| format!(" (session {id})")).unwrap_or_default();
@@ -136,14 +136,14 @@ fn is_as_written(store: &Store) -> Vec<CheckResult> {
         }
     }];
     let unknown = report.losses.into_iter().filter(|loss| !loss.is_acknowledged);
-    findings.extend(unknown.map(|loss| {
+    results.extend(unknown.map(|loss| {
         CheckResult::warning(
             CHECK,
             format!("session {}: {}", loss.session_id, loss.what),
             "`context-graph audit verify` says more; --acknowledge confirms that you know about it",
         )
     }));
-    findings
+    results
 }
 
 fn put_aside(sessions: &Sessions) -> String {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::finding::CheckResult;
+use super::check_result::CheckResult;
 use super::sources::{Layer, SKILLS_FOLDER, Source, strongest};
 use crate::settings_file::Scope;
 
@@ -101,7 +101,7 @@ fn managed(sources: &[Source]) -> impl Iterator<Item = &Source> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::doctor::finding::Level;
+    use crate::commands::doctor::check_result::Level;
 
     fn source(layer: Layer, text: &str) -> Source {
         Source::parse(layer, "file.json".into(), text.to_owned())

@@ -7,7 +7,7 @@ use context_graph_storage::safe_open;
 use serde_json::Value;
 
 use super::Patient;
-use super::finding::CheckResult;
+use super::check_result::CheckResult;
 use crate::summary::counted;
 use crate::{terminal, transcript_files};
 

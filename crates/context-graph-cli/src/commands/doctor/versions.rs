@@ -7,7 +7,7 @@ use context_graph_storage::safe_open::read_regular;
 use serde_json::Value;
 
 use super::Patient;
-use super::finding::{CheckResult, Fix};
+use super::check_result::{CheckResult, Fix};
 use crate::client::words;
 
 const CHECK: &str = "client";
@@ -33,14 +33,14 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
         old if old < EXEC_FORM_SINCE && exec.is_some() => {
             let what =
                 format!("client {version} does not know `args` and would run the program without them");
-            let finding = CheckResult::broken(
+            let result = CheckResult::broken(
                 CHECK,
                 what,
                 "`context-graph init` writes what this Claude Code knows; or update Claude Code",
             );
             match exec.and_then(|hook| hook.source.scope()) {
-                Some(scope) => finding.fixed_by(Fix::Install(scope)),
-                None => finding,
+                Some(scope) => result.fixed_by(Fix::Install(scope)),
+                None => result,
             }
         }
         old if old < ON_FAILURE_SINCE => CheckResult::warning(

@@ -5,7 +5,7 @@ use context_graph_events::Event;
 use super::budget;
 use super::context::HookContext;
 use super::error::HookError;
-use super::read::{HookRequest, RecordPath, on_stdin};
+use super::read::{HookRequest, RecordMode, on_stdin};
 
 pub(super) fn read(context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let Some(incoming) = on_stdin(context, true)? else {
@@ -18,6 +18,6 @@ pub(super) fn read(context: &HookContext<'_>) -> Result<HookRequest, HookError> 
     };
     let is_call = matches!(incoming.event, Event::PreToolUse(_));
     context.prepare(is_call, budget::of_event(&incoming.event));
-    let record_path = if is_call { RecordPath::Fast } else { RecordPath::Full };
-    Ok(HookRequest { record_path, ..incoming.into() })
+    let record_mode = if is_call { RecordMode::Fast } else { RecordMode::Full };
+    Ok(HookRequest { record_mode, ..incoming.into() })
 }

@@ -79,7 +79,7 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
 /// 1, so that a client that was told `onFailure: "block"` blocks it. Only with `--fast-path=false` it stays allowed if
 /// the rest is late: that path waits for other hooks of the session.
 fn respond(context: &HookContext<'_>, request: HookRequest) -> Answer {
-    let HookRequest { incoming, record_path, disagreement, returns_id, returns_summary } = request;
+    let HookRequest { incoming, record_mode, disagreement, returns_id, returns_summary } = request;
     // An event that this version does not know may belong to no session.
     if incoming.event.known_name().is_none() && incoming.event.session_id().is_empty() {
         return Answer::nothing_to_say();
@@ -93,7 +93,7 @@ fn respond(context: &HookContext<'_>, request: HookRequest) -> Answer {
 
     let decided = HookDecision::of(context, &incoming);
     context.timings.passed("policy");
-    let recorded = remember::event(context, incoming, &decided, record_path);
+    let recorded = remember::event(context, incoming, &decided, record_mode);
     let mut answer = decided.answer_about(recorded);
 
     answer.tell_of_trust(context, &session_id, starts);

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::args::PreToolArgs;
 use super::context::HookContext;
 use super::error::HookError;
-use super::read::{HookRequest, RecordPath, agree, incoming, needed};
+use super::read::{HookRequest, RecordMode, agree, incoming, needed};
 
 pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let mut by_flags = false;
@@ -25,6 +25,6 @@ pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<Hook
     incoming.expect(HookEventType::PreToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
-    let record_path = if args.fast_path { RecordPath::Fast } else { RecordPath::Full };
-    Ok(HookRequest { record_path, ..incoming.into() })
+    let record_mode = if args.fast_path { RecordMode::Fast } else { RecordMode::Full };
+    Ok(HookRequest { record_mode, ..incoming.into() })
 }

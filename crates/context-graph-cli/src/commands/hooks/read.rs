@@ -14,7 +14,7 @@ use crate::Environment;
 
 /// How an event is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RecordPath {
+pub(super) enum RecordMode {
     /// Append to the journal and read the cache: no database, no waiting.
     Fast,
     /// Load the session, even from the store, and apply the event to it.
@@ -25,7 +25,7 @@ pub(super) enum RecordPath {
 #[derive(Debug)]
 pub(super) struct HookRequest {
     pub(super) incoming: Incoming,
-    pub(super) record_path: RecordPath,
+    pub(super) record_mode: RecordMode,
     /// A contradiction between a flag and stdin. The event is recorded anyway.
     pub(super) disagreement: Option<HookError>,
     /// Whether the answer contains the session's id, because the caller does not know it.
@@ -38,7 +38,7 @@ impl From<Incoming> for HookRequest {
     fn from(incoming: Incoming) -> Self {
         Self {
             incoming,
-            record_path: RecordPath::Full,
+            record_mode: RecordMode::Full,
             disagreement: None,
             returns_id: false,
             returns_summary: true,

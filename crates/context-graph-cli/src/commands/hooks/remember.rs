@@ -16,7 +16,7 @@ use super::decide::HookDecision;
 use super::error::HookError;
 use super::inject::Moment;
 use super::input::Incoming;
-use super::read::RecordPath;
+use super::read::RecordMode;
 use crate::summary::Calls;
 use crate::{heads, summary, transcript_files};
 
@@ -51,7 +51,7 @@ pub(super) fn event(
     context: &HookContext<'_>,
     incoming: Incoming,
     decided: &HookDecision,
-    record_path: RecordPath,
+    record_mode: RecordMode,
 ) -> Result<RecordedEvent, HookError> {
     let event = &incoming.event;
     // Gates may have taken minutes, and the turn ends after them.
@@ -64,9 +64,9 @@ pub(super) fn event(
     if decided.has_action {
         context.hand_on(event, at_ms);
     }
-    match record_path {
-        RecordPath::Fast => append(context, incoming, decided, at_ms),
-        RecordPath::Full => {
+    match record_mode {
+        RecordMode::Fast => append(context, incoming, decided, at_ms),
+        RecordMode::Full => {
             if matches!(event, Event::PreToolUse(_)) {
                 context.watch_until(FULL_PATH, |error| decided.answer(None).but_unrecorded(error));
             }
@@ -86,7 +86,7 @@ fn append(
     let session_id = incoming.event.session_id().to_owned();
     let took_us = || context.took_us(Duration::ZERO);
     let (damage, snapshot) =
-        sessions.note(&session_id, incoming.event, at_ms, decided.new_ruling(), took_us)?;
+        sessions.append(&session_id, incoming.event, at_ms, decided.new_ruling(), took_us)?;
     if let Some(caller) = &incoming.caller {
         keep_for_later(sessions, &session_id, at_ms, caller, decided, None)?;
     }
@@ -124,7 +124,7 @@ fn step(
         at_ms,
         previous_session_id,
         took_us: context.took_us(decided.waited),
-        decision: decided.new_ruling(),
+        ruling: decided.new_ruling(),
         crisis_threshold: config.continuity.crisis_below,
         told_below: config.inject.hint_below,
         title,
@@ -189,7 +189,7 @@ fn keep_for_later(
     }
     let texts: Vec<String> = decided.context().map(str::to_owned).chain(words).collect();
     if !texts.is_empty() && caller.agent.is_some_and(Agent::has_place_for_context) {
-        sessions.note(session_id, context_waits(session_id, &texts), at_ms, None, || 0)?;
+        sessions.append(session_id, context_waits(session_id, &texts), at_ms, None, || 0)?;
     }
     Ok(None)
 }

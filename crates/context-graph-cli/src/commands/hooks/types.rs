@@ -16,8 +16,10 @@
 //! | contract | defined in |
 //! |---|---|
 //! | `JOHARI_LOW_THRESHOLD` | `core/src/gwt/johari.rs` |
+//! | `HookEventType::is_fast_path`, `HookInput::is_fast_path` | `events/src/envelope/mod.rs` |
 //! | `HookPayload::is_session_start` and the other `is_…` | `events/src/envelope/payload.rs` |
 //! | `SessionStartPayload::is_startup` and the other `is_…` | `events/src/claude_code/session_start.rs` |
+//! | `trait InjectsContext` | `events/src/claude_code/mod.rs` |
 //! | `PostToolUsePayload::was_successful` | `events/src/claude_code/post_tool_use.rs` |
 //! | `SessionIdentityManager::open`, `get_cached`, `link_sessions`, `persist_final` | `storage/src/session_identity.rs` |
 

@@ -11,7 +11,7 @@ use context_graph_storage::safe_open::{self, Folder};
 use serde_json::{Value, json};
 
 use super::{PlaceArgs, explain};
-use crate::commands::audit::{named_call, newest_stopped_by};
+use crate::commands::audit::{named_call, newest_denied_or_asked_by};
 use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs as SessionPlace, Shelf};
@@ -243,7 +243,7 @@ fn call(args: &AllowArgs, environment: &Environment) -> Result<Call, Failure> {
     };
     match &args.call {
         Some(id) => named_call(&shelf, id),
-        None => newest_stopped_by(&shelf, &args.rules)?.ok_or_else(none),
+        None => newest_denied_or_asked_by(&shelf, &args.rules)?.ok_or_else(none),
     }
 }
 

@@ -5,7 +5,7 @@ use context_graph_core::session::Session;
 use context_graph_storage::store::SessionQuery;
 use serde_json::{Value, json};
 
-use super::{NONE_YET, ScopeArgs, to_json};
+use super::{ScopeArgs, none_yet, to_json};
 use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::import::IMPORTED;
 use crate::commands::span::SpanArgs;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> CommandResult {
     let as_json = args.scope.place.json;
     let shelves = match args.scope.open(environment) {
         Err(failure) if failure.is_nothing_there() => {
-            return if as_json { table::print_json(&json!([])) } else { table::print_lines([NONE_YET]) };
+            return if as_json { table::print_json(&json!([])) } else { table::print_lines([none_yet()]) };
         }
         shelves => shelves?,
     };
@@ -70,7 +70,7 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> CommandResult {
     if sessions.is_empty() && damaged.is_empty() {
         let is_all =
             since_ms.is_none() && until_ms.is_none() && shelves.iter().all(|shelf| shelf.only.is_none());
-        return table::print_lines([if is_all { NONE_YET } else { "no sessions that fit" }]);
+        return table::print_lines([if is_all { none_yet() } else { "no sessions that fit".to_owned() }]);
     }
     if !sessions.is_empty() {
         print(&sessions, args.scope.all_projects)?;

@@ -93,7 +93,9 @@ pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Comman
 const MOST_NAMED: usize = 5;
 
 /// The message for a project without sessions.
-pub(crate) const NONE_YET: &str = "this project has no sessions yet: they begin with the first hook event (`context-graph init` registers the hooks)";
+pub(crate) fn none_yet() -> String {
+    Failure::no_sessions().to_string()
+}
 
 /// The shelf and the id of the session that was meant. If none was named and there is none, people get a
 /// message and the result is `None`; for a program, that is a failure.
@@ -105,7 +107,7 @@ pub(crate) fn look_up(
     let found = scope.open(environment).and_then(|shelves| shelves.find(wanted));
     match found {
         Err(failure) if failure.is_nothing_there() && wanted.is_none() && !scope.place.json => {
-            table::print_lines([NONE_YET]).map(|()| None)
+            table::print_lines([none_yet()]).map(|()| None)
         }
         Err(failure) if wanted.is_some() => Err(failure.of_what_was_named()),
         found => found.map(Some),
@@ -145,11 +147,15 @@ impl Shelf {
         if !environment.state_place(place.db_path.as_deref())?.exists() {
             return Err(Failure::no_sessions());
         }
-        Self::open_or_create(place, &environment)
+        Self::open_in(&environment, place)
     }
 
     pub(crate) fn open_or_create(place: &PlaceArgs, environment: &Environment) -> Result<Self, Failure> {
-        let environment = environment.in_project(place.project.as_deref());
+        Self::open_in(&environment.in_project(place.project.as_deref()), place)
+    }
+
+    /// `environment` is already that of the project.
+    fn open_in(environment: &Environment, place: &PlaceArgs) -> Result<Self, Failure> {
         let sessions = environment.sessions(place.db_path.as_deref())?;
         sessions.folder().tidy()?;
         let store = sessions.store(clock::now_ms())?;

@@ -50,7 +50,7 @@ fn read(bytes: &[u8]) -> Result<SessionIdentitySnapshot, Failure> {
     if snapshot.timestamp_ms <= 0 {
         return Err(invalid(format!("timestamp_ms must be positive, found {}", snapshot.timestamp_ms)));
     }
-    match snapshot.first_insane_field() {
+    match snapshot.first_invalid_field() {
         Some(field) => Err(invalid(format!("{field} is out of its range"))),
         None => Ok(snapshot),
     }

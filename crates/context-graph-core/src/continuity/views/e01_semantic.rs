@@ -3,7 +3,7 @@
 //!
 //! The words of the result are left out: a call shows what the agent wants, a result only what is there.
 
-use crate::continuity::explain::Evidence;
+use crate::continuity::explain::EvidenceKind;
 use crate::continuity::memory::Memory;
 use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
@@ -20,7 +20,7 @@ impl View for Semantic {
         memory.words.coverage(event.words.input.iter().copied(), |term| memory.knows_word(term))
     }
 
-    fn evidence(&self) -> Option<Evidence> {
-        Some(Evidence::Word)
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::Word)
     }
 }

@@ -4,7 +4,7 @@
 //! The view could compare the mix of tools instead, but that is nearly the same in every task. Recent work
 //! separates two tasks of a project better than everything ever seen in it.
 
-use crate::continuity::explain::Evidence;
+use crate::continuity::explain::EvidenceKind;
 use crate::continuity::memory::Memory;
 use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
@@ -26,7 +26,7 @@ impl View for Recent {
         })
     }
 
-    fn evidence(&self) -> Option<Evidence> {
-        Some(Evidence::Word)
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::Word)
     }
 }

@@ -3,7 +3,7 @@
 //! Two other signals were tried: whether a call uses what earlier results produced, and whether a repair
 //! follows an error. Given the other views, neither separated drift from work better than chance.
 
-use crate::continuity::explain::Evidence;
+use crate::continuity::explain::EvidenceKind;
 use crate::continuity::memory::Memory;
 use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
@@ -20,7 +20,7 @@ impl View for Causal {
         memory.nearness(&event.found)
     }
 
-    fn evidence(&self) -> Option<Evidence> {
-        Some(Evidence::Path)
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::Path)
     }
 }

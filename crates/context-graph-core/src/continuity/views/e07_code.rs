@@ -1,6 +1,6 @@
 //! E7 code: compares identifiers of the call and its result with those of the prompts and learned events.
 
-use crate::continuity::explain::Evidence;
+use crate::continuity::explain::EvidenceKind;
 use crate::continuity::memory::Memory;
 use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
@@ -17,7 +17,7 @@ impl View for Code {
         memory.identifiers.coverage(event.identifiers.all(), |term| memory.knows_identifier(term))
     }
 
-    fn evidence(&self) -> Option<Evidence> {
-        Some(Evidence::Identifier)
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::Identifier)
     }
 }

@@ -1,6 +1,6 @@
 //! E8 graph: compares the files and folders in the call with the known ones, by distance in the tree.
 
-use crate::continuity::explain::Evidence;
+use crate::continuity::explain::EvidenceKind;
 use crate::continuity::memory::Memory;
 use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
@@ -17,7 +17,7 @@ impl View for Graph {
         memory.nearness(&event.places)
     }
 
-    fn evidence(&self) -> Option<Evidence> {
-        Some(Evidence::Path)
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::Path)
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! It is not a share of the event's words: a long result that contains what was asked for is still on purpose.
 
-use crate::continuity::explain::Evidence;
+use crate::continuity::explain::EvidenceKind;
 use crate::continuity::memory::Memory;
 use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
@@ -31,7 +31,7 @@ impl View for Intent {
         Some(narrow(hits / (hits + HALF)))
     }
 
-    fn evidence(&self) -> Option<Evidence> {
-        Some(Evidence::Word)
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::Word)
     }
 }

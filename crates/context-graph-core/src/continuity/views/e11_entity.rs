@@ -1,6 +1,6 @@
 //! E11 entity: compares the exact files in the call, and numbers, hosts, hashes and codes, with the known ones.
 
-use crate::continuity::explain::Evidence;
+use crate::continuity::explain::EvidenceKind;
 use crate::continuity::memory::Memory;
 use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
@@ -27,8 +27,8 @@ impl View for Entity {
         }
     }
 
-    fn evidence(&self) -> Option<Evidence> {
-        Some(Evidence::Path)
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::Path)
     }
 }
 

@@ -1,6 +1,6 @@
 //! E12 late interaction: compares the words of the call with those of the one learned event that fits best.
 
-use crate::continuity::explain::Evidence;
+use crate::continuity::explain::EvidenceKind;
 use crate::continuity::memory::Memory;
 use crate::continuity::observation::Observation;
 use crate::continuity::terms::Term;
@@ -24,8 +24,8 @@ impl View for LateInteraction {
         (total > 0.0).then(|| narrow(best / total))
     }
 
-    fn evidence(&self) -> Option<Evidence> {
-        Some(Evidence::Word)
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::Word)
     }
 }
 

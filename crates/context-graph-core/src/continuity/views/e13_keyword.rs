@@ -1,7 +1,7 @@
 //! E13 keyword: compares the rare words of call and result. Words that more than one event in ten has are left
 //! out.
 
-use crate::continuity::explain::Evidence;
+use crate::continuity::explain::EvidenceKind;
 use crate::continuity::memory::Memory;
 use crate::continuity::observation::Observation;
 use crate::continuity::view::View;
@@ -20,7 +20,7 @@ impl View for Keyword {
         memory.words.coverage(rare, |term| memory.knows_word(term))
     }
 
-    fn evidence(&self) -> Option<Evidence> {
-        Some(Evidence::Word)
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::Word)
     }
 }

@@ -130,30 +130,25 @@ impl SessionIdentitySnapshot {
             + self.trajectory.len() * KURAMOTO_N * size_of::<f32>()
     }
 
-    /// Whether every number is finite and in range, and the trajectory is not too long.
-    pub fn is_sane(&self) -> bool {
-        self.first_insane_field().is_none()
-    }
-
     /// The name of the first field with a number that is not finite or out of range, or with too many entries.
     #[expect(clippy::float_cmp, reason = "a number that was brought into its range is the same or it is not")]
-    pub fn first_insane_field(&self) -> Option<&'static str> {
-        let sane = self.clone().sanitised();
+    pub fn first_invalid_field(&self) -> Option<&'static str> {
+        let valid = self.clone().sanitised();
         // Comparisons with NaN are false, which is what we need here.
         let fields: [(&'static str, bool); 11] = [
-            ("cross_session_ic", self.cross_session_ic == sane.cross_session_ic),
-            ("kuramoto_phases", self.kuramoto_phases == sane.kuramoto_phases),
-            ("coupling", self.coupling == sane.coupling),
-            ("purpose_vector", self.purpose_vector == sane.purpose_vector),
-            ("trajectory", self.trajectory == sane.trajectory),
-            ("last_ic", self.last_ic == sane.last_ic),
-            ("crisis_threshold", self.crisis_threshold == sane.crisis_threshold),
-            ("consciousness", self.consciousness == sane.consciousness),
-            ("integration", self.integration == sane.integration),
-            ("reflection", self.reflection == sane.reflection),
-            ("differentiation", self.differentiation == sane.differentiation),
+            ("cross_session_ic", self.cross_session_ic == valid.cross_session_ic),
+            ("kuramoto_phases", self.kuramoto_phases == valid.kuramoto_phases),
+            ("coupling", self.coupling == valid.coupling),
+            ("purpose_vector", self.purpose_vector == valid.purpose_vector),
+            ("trajectory", self.trajectory == valid.trajectory),
+            ("last_ic", self.last_ic == valid.last_ic),
+            ("crisis_threshold", self.crisis_threshold == valid.crisis_threshold),
+            ("consciousness", self.consciousness == valid.consciousness),
+            ("integration", self.integration == valid.integration),
+            ("reflection", self.reflection == valid.reflection),
+            ("differentiation", self.differentiation == valid.differentiation),
         ];
-        fields.into_iter().find(|(_, is_sane)| !is_sane).map(|(name, _)| name)
+        fields.into_iter().find(|(_, is_valid)| !is_valid).map(|(name, _)| name)
     }
 
     /// The snapshot with every number brought into range: data read from disk may hold anything.

@@ -32,6 +32,9 @@ const DATABASES: &[&str] = &[
     "toolbox",
 ];
 
+/// Verbs after which something is gone.
+const DESTROYING: &[&str] = &["delete", "destroy", "drop", "purge", "wipe", "terminate", "truncate", "erase"];
+
 /// Things that are lost for good when a tool deletes them.
 const LOST: &[&str] = &[
     "database",
@@ -159,10 +162,9 @@ pub(super) fn remove_named(
         && (any(&["system", "volume", "volumes"]) || is_true(input, &["volumes", "all_volumes"]))
         || any(&["down"]) && is_true(input, &["volumes", "remove_volumes", "removeVolumes"]);
     // Deleting anything else on a server is asked about too, except what is small or easily made again.
-    let destroys =
-        any(&["delete", "destroy", "drop", "purge", "wipe", "terminate", "truncate", "erase"]) && !any(SMALL);
+    let destroys = any(DESTROYING) && !any(SMALL);
     let asked = tool.starts_with("mcp__")
-        && (is_demanded(words, input)
+        && (is_destructive_by_fields(words, input)
             || !has_paths && is_verb_given(all, input)
             || changes_access(words, input));
     if asked
@@ -186,7 +188,7 @@ fn is_true(input: &Value, fields: &[&str]) -> bool {
 }
 
 /// A field that makes a tool destroy something, or stop everything that runs.
-fn is_demanded(words: &[String], input: &Value) -> bool {
+fn is_destructive_by_fields(words: &[String], input: &Value) -> bool {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let destroys = is_true(
         input,
@@ -206,14 +208,8 @@ fn is_demanded(words: &[String], input: &Value) -> bool {
 fn is_verb_given(all: &[String], input: &Value) -> bool {
     let given = |fields: &[&str]| fields.iter().find_map(|field| input.get(*field).and_then(Value::as_str));
     let small = all.iter().any(|word| SMALL.contains(&word.as_str()));
-    let ends = |verb: &str| {
-        super::words_of(verb).first().is_some_and(|verb| {
-            matches!(
-                verb.as_str(),
-                "delete" | "destroy" | "drop" | "purge" | "wipe" | "terminate" | "truncate" | "erase"
-            )
-        })
-    };
+    let ends =
+        |verb: &str| super::words_of(verb).first().is_some_and(|verb| DESTROYING.contains(&verb.as_str()));
     let requested = given(&["method", "http_method"])
         .is_some_and(|method| method.eq_ignore_ascii_case("delete"))
         && given(&["url", "uri", "endpoint", "path"])

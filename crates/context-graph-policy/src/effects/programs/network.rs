@@ -21,7 +21,7 @@ impl Shell<'_> {
                 self.transfer(call, stdin);
             }
             "ncftpput" | "tftp" | "smbclient" | "ffsend" | "transfer" | "azcopy" | "b2" | "s3cmd"
-            | "s5cmd" | "mc" | "gsutil" | "gcloud" | "az" | "aws" => return self.stored(call, stdin),
+            | "s5cmd" | "mc" | "gsutil" | "gcloud" | "az" | "aws" => return self.uploaded(call, stdin),
             "nc" | "ncat" | "netcat" | "socat" | "telnet" | "nc.traditional" | "openbsd-nc"
             | "busybox-nc" => {
                 self.raw(call, stdin);

@@ -5,7 +5,7 @@ use crate::effects::{Run, Text};
 use crate::programs::Invocation;
 
 /// Programs that take statements.
-const CLIENTS: &[&str] = &[
+const DATABASE_CLIENTS: &[&str] = &[
     "psql",
     "mysql",
     "mariadb",
@@ -53,7 +53,7 @@ pub(super) fn drops_database(call: &Invocation<'_>) -> bool {
             let text = text.to_ascii_lowercase();
             text.contains("flushall") || text.contains("flushdb") || text.contains("flush_all")
         }),
-        name if CLIENTS.contains(&name) => {
+        name if DATABASE_CLIENTS.contains(&name) => {
             let passing = matches!(name, "sqlite3" | "sqlite" | "duckdb")
                 && words().any(|word| word == ":memory:" || word.starts_with("/tmp/"));
             !passing && (words().any(|word| deletes_data(&word)) || name != "sql" && fed())
@@ -71,7 +71,7 @@ pub(super) fn drops_database(call: &Invocation<'_>) -> bool {
 /// Whether one client builds statements that delete data and another runs them:
 /// `psql -c "select 'drop table '…" | psql`. Alone, the first only prints them.
 pub(super) fn makes_statements(case: &Case<'_>, call: &Invocation<'_>) -> bool {
-    let is_client = |run: &Run| CLIENTS.contains(&run.name.as_str());
+    let is_client = |run: &Run| DATABASE_CLIENTS.contains(&run.name.as_str());
     let words = |run: &Run| run.args.iter().map(ToString::to_string).collect::<Vec<_>>();
     let made = |word: &String| {
         let upper = word.to_ascii_uppercase();

@@ -60,11 +60,7 @@ fn by_id(shelf: &Shelf, id: &str) -> Result<Vec<Entry>, Failure> {
             sessions.insert(session);
         }
     }
-    let mut found = Vec::new();
-    for session in sessions {
-        found.extend(entries(shelf, &session)?.into_iter().filter(|entry| call_id(entry) == Some(id)));
-    }
-    Ok(found)
+    in_sessions(shelf, sessions, id)
 }
 
 fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
@@ -81,6 +77,15 @@ fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
                 .with_next_step("say more of the id, or take SESSION:NUMBER from `audit log`")
         });
     };
+    in_sessions(shelf, sessions, id)
+}
+
+/// The calls with this id in these sessions.
+fn in_sessions(
+    shelf: &Shelf,
+    sessions: impl IntoIterator<Item = String>,
+    id: &str,
+) -> Result<Vec<Entry>, Failure> {
     let mut found = Vec::new();
     for session in sessions {
         found.extend(entries(shelf, &session)?.into_iter().filter(|entry| call_id(entry) == Some(id)));

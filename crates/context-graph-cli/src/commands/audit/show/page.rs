@@ -200,10 +200,10 @@ fn was_asked(call: &Call) -> bool {
     call.decided.iter().any(|decided| decided.verdict == "ask")
 }
 
-/// What to type if a call that a rule stopped is to be allowed.
+/// What to type if a call that a rule denied is to be allowed.
 fn way_out(call: &Call) -> Option<String> {
-    let stopped = call.decided.iter().find(|decided| strictness(&decided.verdict) >= strictness("ask"))?;
-    let rules = &stopped.rules;
+    let decided = call.decided.iter().find(|decided| strictness(&decided.verdict) >= strictness("ask"))?;
+    let rules = &decided.rules;
     let is_allowed = |rule: &&String| rule.contains('/');
     let rules: Vec<&str> = rules.iter().filter(is_allowed).map(String::as_str).collect();
     (call.outcome == Outcome::Denied && !rules.is_empty()).then(|| {

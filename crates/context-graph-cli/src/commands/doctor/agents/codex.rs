@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use super::Registered;
 use crate::Environment;
-use crate::commands::doctor::finding::CheckResult;
+use crate::commands::doctor::check_result::CheckResult;
 use crate::settings_file::SettingsFile;
 use crate::summary::counted;
 

@@ -9,7 +9,7 @@ use context_graph_storage::sessions::Sessions;
 use context_graph_storage::store::{SessionQuery, Store};
 
 use super::Registered;
-use crate::commands::doctor::finding::CheckResult;
+use crate::commands::doctor::check_result::CheckResult;
 use crate::commands::import::IMPORTED;
 use crate::commands::replay::transcript;
 use crate::{clock, time, transcript_files};

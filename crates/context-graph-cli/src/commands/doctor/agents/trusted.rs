@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Registered, codex};
 use crate::Environment;
-use crate::commands::doctor::finding::CheckResult;
+use crate::commands::doctor::check_result::CheckResult;
 use crate::settings_file::{MAX_BYTES, Scope, SettingsFile};
 
 /// The steps left after an installation, one per line.

@@ -3,7 +3,7 @@
 use context_graph_events::agents::Agent;
 
 use super::Registered;
-use crate::commands::doctor::finding::CheckResult;
+use crate::commands::doctor::check_result::CheckResult;
 use crate::commands::init::agents::also_run;
 
 pub(super) fn check(registered: &Registered<'_>) -> Option<CheckResult> {

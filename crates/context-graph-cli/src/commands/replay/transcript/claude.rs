@@ -5,6 +5,7 @@ use std::path::Path;
 
 use context_graph_core::session::session_titled;
 use context_graph_events::Event;
+use context_graph_events::content::text_of;
 use context_graph_storage::safe_open::read_regular;
 use serde_json::{Map, Value, json};
 
@@ -263,16 +264,4 @@ fn is_refusal(text: &str) -> bool {
 fn blocks(line: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     let content = line.get("message").and_then(|message| message.get("content"));
     content.and_then(Value::as_array).into_iter().flatten()
-}
-
-/// The text of a message's content, plain or in blocks.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-            texts.join("\n")
-        }
-        _ => String::new(),
-    }
 }

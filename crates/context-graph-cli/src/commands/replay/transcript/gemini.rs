@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use context_graph_events::agents::Agent;
+use context_graph_events::content::text_of;
 use context_graph_storage::safe_open::read_regular;
 use serde_json::{Map, Value, json};
 
@@ -153,16 +154,4 @@ fn is_refusal(why: &str) -> bool {
     ["Tool execution blocked", "Tool execution denied", "Tool execution for"]
         .iter()
         .any(|it| why.starts_with(it))
-}
-
-/// The text of a message, plain or in parts.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-            texts.join("\n")
-        }
-        _ => String::new(),
-    }
 }

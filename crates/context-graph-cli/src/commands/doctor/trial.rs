@@ -10,7 +10,7 @@ use std::time::Duration;
 use context_graph_events::EventName;
 use serde_json::Value;
 
-use super::finding::CheckResult;
+use super::check_result::CheckResult;
 use super::permit::Permit;
 use super::sources::Ours;
 use super::{Patient, listed, permit, sample};
@@ -83,24 +83,24 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
             guard = Some((hook, permit));
         }
     }
-    let mut findings: Vec<CheckResult> = failures
+    let mut results: Vec<CheckResult> = failures
         .iter()
         .map(|(trouble, events)| failed(trouble, events))
         .chain(not_tried(&withheld))
         .collect();
-    if !findings.is_empty() {
-        return findings;
+    if !results.is_empty() {
+        return results;
     }
-    findings.push(CheckResult::ok(
+    results.push(CheckResult::ok(
         CHECK,
         format!("{} started as registered, and answered", counted(tried.len(), "hook was", "hooks were")),
     ));
     if let Some((guard, permit)) = &guard {
         let ask = |event: &Value| ask(patient, guard, permit, event, scratch.path()).ok();
-        findings.extend(denies(ask, scratch.path()));
-        findings.extend(wait(ask, scratch.path()));
+        results.extend(denies(ask, scratch.path()));
+        results.extend(wait(ask, scratch.path()));
     }
-    findings
+    results
 }
 
 /// Reports hooks that run something from the project: examining a project must not run it.

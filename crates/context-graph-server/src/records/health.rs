@@ -1,7 +1,7 @@
 //! The records part of the page Health: what was refused, who was turned away, who looked at sessions and who
 //! changed members.
 
-use context_graph_web::{Grade, HealthFinding, QueryResult};
+use context_graph_web::{Grade, HealthCheck, QueryResult};
 
 use super::TeamRecords;
 use crate::aside::MORE;
@@ -10,8 +10,8 @@ use crate::manage::FORGOTTEN;
 use crate::members::Role;
 use crate::{given, manage};
 
-fn warning(what: String, fix: Option<&str>) -> HealthFinding {
-    HealthFinding {
+fn warning(what: String, fix: Option<&str>) -> HealthCheck {
+    HealthCheck {
         grade: Grade::Warning,
         check: "record".to_owned(),
         what: what.into(),
@@ -20,14 +20,14 @@ fn warning(what: String, fix: Option<&str>) -> HealthFinding {
 }
 
 /// Recently refused requests, for everybody who may see them, and who looked at whose sessions, for admins.
-pub(super) fn findings(records: &TeamRecords) -> QueryResult<Vec<HealthFinding>> {
+pub(super) fn checks(records: &TeamRecords) -> QueryResult<Vec<HealthCheck>> {
     let sql = format!(
         "SELECT m.name, c.name, r.session_id, r.why, r.records, r.has FROM refused r
          JOIN members m ON m.tenant = r.tenant AND m.member = r.member JOIN machines c ON c.machine = r.machine
          WHERE {} ORDER BY r.at_ms DESC LIMIT 50",
         records.visible("r")
     );
-    let mut found: Vec<HealthFinding> = Vec::new();
+    let mut found: Vec<HealthCheck> = Vec::new();
     for row in records.ask(|connection| connection.query(&sql, &records.whose()))? {
         let [member, machine, session, why] = [0, 1, 2, 3].map(|at| row.text(at));
         if why == MORE {
@@ -51,7 +51,7 @@ pub(super) fn findings(records: &TeamRecords) -> QueryResult<Vec<HealthFinding>>
     }
     if found.is_empty() {
         let what = "every push continued the stored records".into();
-        found.push(HealthFinding { grade: Grade::Ok, check: "record".to_owned(), what, fix: None });
+        found.push(HealthCheck { grade: Grade::Ok, check: "record".to_owned(), what, fix: None });
     }
     if records.principal.role == Role::Admin {
         let looks = records.ask(|connection| {
@@ -68,7 +68,7 @@ pub(super) fn findings(records: &TeamRecords) -> QueryResult<Vec<HealthFinding>>
         found.extend(changes(records)?);
         for row in looks {
             let what = format!("{} looked at {}'s session {}", row.text(0), row.text(1), row.text(2));
-            found.push(HealthFinding {
+            found.push(HealthCheck {
                 grade: Grade::Ok,
                 check: "looks".to_owned(),
                 what: what.into(),
@@ -79,12 +79,12 @@ pub(super) fn findings(records: &TeamRecords) -> QueryResult<Vec<HealthFinding>>
     Ok(found)
 }
 
-fn noted(check: &str, what: String) -> HealthFinding {
-    HealthFinding { grade: Grade::Ok, check: check.to_owned(), what: what.into(), fix: None }
+fn noted(check: &str, what: String) -> HealthCheck {
+    HealthCheck { grade: Grade::Ok, check: check.to_owned(), what: what.into(), fix: None }
 }
 
 /// What was changed about members on the pages, and who tried without being an admin.
-fn changes(records: &TeamRecords) -> QueryResult<Vec<HealthFinding>> {
+fn changes(records: &TeamRecords) -> QueryResult<Vec<HealthCheck>> {
     let rows = records.ask(|connection| manage::newest(connection, records.principal.tenant, 20))?;
     let told = |row: &Row| {
         if row.text(2) == FORGOTTEN {
@@ -104,7 +104,7 @@ fn changes(records: &TeamRecords) -> QueryResult<Vec<HealthFinding>> {
 
 /// Who was turned away in the last week. An address belongs to no team, so with several teams the operator
 /// reads the table.
-fn turned_away(records: &TeamRecords) -> QueryResult<Vec<HealthFinding>> {
+fn turned_away(records: &TeamRecords) -> QueryResult<Vec<HealthCheck>> {
     let since_ms = (records.now_ms)() - 7 * 86_400_000;
     let rows = records.ask(|connection| {
         connection.query(

@@ -57,7 +57,7 @@ impl CheckResult {
         Self { level: Level::Broken, ..Self::warning(check, what, fix) }
     }
 
-    /// This finding, with a fix that `--fix` can make.
+    /// This result, with a fix that `--fix` can make.
     pub(super) fn fixed_by(self, mend: Fix) -> Self {
         Self { mend: Some(mend), ..self }
     }

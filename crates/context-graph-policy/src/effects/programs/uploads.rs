@@ -7,7 +7,7 @@ use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
     /// Reports an upload; false if this run uploads nothing.
-    pub(super) fn stored(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
+    pub(super) fn uploaded(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let run = call.run;
         let words = &call.words;
         let at = |index: usize| words.get(index).map_or("", |word| word.known());
