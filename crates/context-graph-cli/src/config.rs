@@ -133,7 +133,7 @@ pub(crate) struct Inject {
     pub(crate) resume: bool,
     /// With the first prompt: the files that its words point to, of those that the last sessions worked on.
     pub(crate) prompt: bool,
-    /// After a tool call: one line, when the work has left what was asked or repeats itself.
+    /// After a tool call: one line, when the work has drifted from the request or repeats itself.
     pub(crate) crisis: bool,
     /// Before compaction: what the summary must keep.
     pub(crate) pre_compact: bool,

@@ -1,5 +1,6 @@
 //! Cleans up when the user interrupts us: ends the programs that we started and removes temporary folders and
-//! half-written files. The signal listener starts with the first of these, and hooks never have any.
+//! half-written files. The signal listener starts with the first path to remove or text to print; hooks have
+//! neither.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -15,7 +15,7 @@ use crate::process::in_its_own_group;
 /// How long until the next upkeep.
 const LASTS: Duration = Duration::from_hours(1);
 
-/// Whether upkeep is due. It also is if the clock was set back.
+/// Whether upkeep is due. It is also due if the clock was set back.
 pub(crate) fn is_due(state_folder: &Path) -> bool {
     let age =
         std::fs::symlink_metadata(state_folder.join(UPKEEP_STAMP)).and_then(|found| found.modified()).ok();

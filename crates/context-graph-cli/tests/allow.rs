@@ -94,7 +94,7 @@ fn what_is_allowed_already_is_not_offered_again() {
     {
         let run = place.run(again);
         assert!(
-            run.code == 0 && run.stdout.contains("is allowed already") && !run.stdout.contains("[["),
+            run.code == 0 && run.stdout.contains("is already allowed") && !run.stdout.contains("[["),
             "{run:?}"
         );
     }

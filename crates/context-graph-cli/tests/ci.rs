@@ -15,8 +15,8 @@ const TOOLS: [&str; 9] = ["bash", "cat", "dirname", "env", "id", "ls", "mkdir", 
 const RUSTC: &str =
     "#!/usr/bin/env bash\n[ \"$1\" = -vV ] && echo 'host: x86_64-unknown-linux-gnu' || echo \"$PWD/lib\"\n";
 
-/// Runs the script in its own folder, where `cargo` and other programs only print their arguments. The call
-/// whose arguments, followed by a full stop, contain `broken` fails.
+/// Runs the script in its own folder, where stubs of `cargo` and other programs only print their arguments. A
+/// stub fails if its command line plus `.` contains `broken`.
 fn run(broken: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let bin = folder.path().join("bin");

@@ -171,9 +171,9 @@ fn a_policy_that_is_older_altered_or_of_another_key_is_refused_and_the_last_good
             [],
         )
         .unwrap();
-    refused("its signature is not by the key");
+    refused("its signature does not match the key");
     database.execute("DELETE FROM policies", []).unwrap();
-    refused("the server has none any more");
+    refused("the server no longer has one");
     let other = host.home().join("other.key");
     let published =
         host.run(&["server", "policy", "publish", "policy", "--policy-key", other.to_str().unwrap()]);

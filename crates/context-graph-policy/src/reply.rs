@@ -165,7 +165,7 @@ fn shown_instead(verdict: &Verdict) -> Option<&str> {
 pub const KEPT_FROM_STOPPING: &str = "the agent was held once already and may stop";
 
 /// An agent that already continues because of a stop hook may stop: holding it again could loop forever.
-/// Context holds it just like a refusal, because the client must call the model to pass it on.
+/// Added context also keeps the agent running, because the client calls the model again to deliver it.
 #[must_use]
 pub fn release(event: &Event, decision: Decision) -> Decision {
     let held = match event {

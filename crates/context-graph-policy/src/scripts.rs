@@ -164,7 +164,7 @@ fn is_spelled(text: &str, path: &str, home: &str) -> bool {
             || below.len() > 4 && text.contains(below)
     };
     if let Some(below) = below {
-        // A script names what is ours by its place in the project; of other files there are too many of the same name.
+        // A script may name our files by a relative path. For other files such a match is too unspecific.
         let is_ours = path.contains("/.context-graph/") || effects::agent_settings::is_settings(path);
         return is_below_home(below) || is_ours && text.contains(name_of(path));
     }

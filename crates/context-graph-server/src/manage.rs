@@ -38,7 +38,7 @@ pub(crate) enum ManageError {
     Role,
     #[error("a member's name has 1 to 100 characters, and is not a number")]
     Name,
-    #[error("there is no `{0}`, or not any more")]
+    #[error("no member or token `{0}` (it may have been removed)")]
     Nobody(String),
     #[error(
         "nobody removes themselves or changes their own role: ask another admin, or whoever runs the server"

@@ -26,7 +26,7 @@ pub use tail::{JournalEntry, Tail};
 
 use serde::{Deserialize, Serialize};
 
-/// A journal larger than this is folded at the next opportunity, sync point or not.
+/// Once a journal is larger than this, the next event that steps the session is a sync point.
 pub const FOLD_ABOVE_BYTES: u64 = 1 << 20;
 
 /// A position in a journal, between two entries.

@@ -1,4 +1,4 @@
-// What the pages do by themselves: refresh when something is new, search while typing, keys. Everything also works without.
+// What the pages do by themselves: refresh when something is new, search while typing, keys. The pages also work without it.
 'use strict';
 (() => {
   const $ = (query, within = document) => within.querySelector(query);
@@ -11,7 +11,7 @@
     return new DOMParser().parseFromString(await answer.text(), 'text/html');
   };
 
-  // Puts the new content of a part in the place of the old, and leaves what the reader has opened and focused as it is.
+  // Replaces the content of a part, and keeps what the reader has opened and focused.
   const replace = (old, fresh) => {
     if (!old || !fresh || old.innerHTML === fresh.innerHTML) return false;
     const open = $$('details', old).map((one) => one.open);
@@ -32,20 +32,20 @@
     try {
       const address = location.href;
       const fresh = await parsed(address);
-      // A search that was answered meanwhile has changed the address: this answer is of the question before it.
+      // A search finished meanwhile and changed the address, so this answer is outdated.
       if (address !== location.href) again = true;
       else for (const part of $$('[data-live]')) {
-        // A list that was scrolled on is left alone: what is read must not jump.
+        // A list that has grown by scrolling is not replaced, so that the text under the reader's eyes does not jump.
         if (!part.dataset.longer) replace(part, fresh.getElementById(part.id));
       }
       const soon = fresh.querySelector('[data-soon]');
       if (soon) setTimeout(refresh, 900);
-    } catch { /* the dashboard has ended, and the status says so */ }
+    } catch { /* the dashboard has ended; the status shows that */ }
     busy = false;
     if (again) { again = false; setTimeout(refresh, 250); }
   };
 
-  // Live, while the page can be seen.
+  // Live, while the page is visible.
   let source = null;
   const watch = () => {
     if (document.hidden) { source?.close(); source = null; return; }
@@ -73,16 +73,16 @@
         const fresh = await parsed(address, running.signal);
         const part = document.getElementById(form.dataset.filter);
         delete part.dataset.longer;
-        // The page of an error has no such part: what it says is shown instead.
+        // An error page has no such part: its text is shown instead.
         replace(part, fresh.getElementById(form.dataset.filter) || fresh.getElementById('main'));
         history.replaceState(null, '', address);
-      } catch { /* a newer question has taken its place */ }
+      } catch { /* a newer search has replaced this one */ }
     };
     form.addEventListener('input', () => { clearTimeout(waiting); waiting = setTimeout(ask, 160); });
     form.addEventListener('submit', (event) => { event.preventDefault(); clearTimeout(waiting); ask(); });
   };
 
-  // Long lists go on as they are scrolled.
+  // Long lists load more as they are scrolled.
   const more = new IntersectionObserver((seen) => {
     for (const { isIntersecting, target } of seen) if (isIntersecting) { more.unobserve(target); longer(target); }
   }, { rootMargin: '600px' });
@@ -93,7 +93,7 @@
       const fresh = await parsed(link.href);
       const rest = part ? fresh.getElementById(part.id) : fresh;
       const rows = $('[data-more]', rest);
-      // A link that is gone belonged to a list that another one has replaced.
+      // If the link is gone, its list was replaced meanwhile.
       if (!list || !rows || !link.isConnected) return;
       if (part) part.dataset.longer = '1';
       list.append(...document.importNode(rows, true).children);

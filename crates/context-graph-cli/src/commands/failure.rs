@@ -12,8 +12,8 @@ use crate::{Environment, ExitStatus, terminal};
 /// The result of a command.
 pub(crate) type CommandResult = Result<(), Failure>;
 
-/// Refuses a command that only the user may run, if an agent runs it. The guard does not notice that if the
-/// agent uses a copy of this program or a script.
+/// Refuses a command that only the user may run, if an agent runs it. The guard denies that too, but may miss it
+/// in a script, or in a copy of this program that was packed or rebuilt.
 pub(crate) fn refuse_to_agents(what: &str) -> CommandResult {
     if !Environment::is_run_by_an_agent() {
         return Ok(());
@@ -29,7 +29,7 @@ pub(crate) struct Failure {
     message: String,
     next_step: Option<String>,
     nothing_there: bool,
-    /// Whether stdout is for data, where a sentence would be taken for some.
+    /// Whether stdout is for data, so that a message there would be read as data.
     is_about_data: bool,
     /// Whether the answer is already on stdout, so that none may follow.
     answered: bool,
@@ -58,7 +58,7 @@ impl Failure {
 
     pub(crate) fn session_not_found(id: &str) -> Self {
         Self::new(ErrorCode::SessionNotFound, format!("no session `{id}`"))
-            .with_next_step("`context-graph session list` shows those there are")
+            .with_next_step("`context-graph session list` lists the sessions")
     }
 
     pub(crate) fn no_sessions() -> Self {
@@ -131,7 +131,7 @@ impl Failure {
     }
 }
 
-/// A message without the number that the system's errors have: its name says the same.
+/// Removes `(os error N)`: the text already names the error.
 fn in_words(message: String) -> String {
     const NUMBER: &str = " (os error ";
     let Some((before, after)) = message.split_once(NUMBER) else { return message };

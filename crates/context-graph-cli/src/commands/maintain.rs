@@ -83,7 +83,7 @@ pub(crate) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResu
         sessions.folder().tidy()?;
         let now_ms = clock::now_ms();
         let mut store = sessions.store(now_ms)?;
-        let mut progress = Progress::new("storing silent sessions");
+        let mut progress = Progress::new("storing idle sessions");
         let silent = sessions
             .put_away_silent(&mut store, SILENT_FOR, now_ms, &mut |done, of| progress.tell(done, of))?;
         put_away = silent.iter().map(|id| (id.clone(), title_of(&sessions, store.as_ref(), id))).collect();

@@ -26,7 +26,7 @@ impl NewFile {
         let path = path.to_path_buf();
         refuse_to_replace(&path, force)?;
         if force && path.exists() {
-            refuse_to_agents("replace files by it")?;
+            refuse_to_agents("use it to replace files")?;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let random = random_name().map_err(|error| cannot_write(&path, &error))?;
@@ -71,7 +71,7 @@ fn refuse_to_replace(path: &Path, force: bool) -> CommandResult {
                 .with_next_step("name the file that it leads to"))
         }
         Ok(found) if !found.is_file() => Err(Failure::usage(format!("{} is not a file", path.display()))
-            .with_next_step("name a file, or leave --output out and send stdout there")),
+            .with_next_step("name a file, or omit --output and redirect stdout")),
         Ok(_) if !force => Err(Failure::usage(format!("{} is there already", path.display()))
             .with_next_step("--force replaces it")),
         _ => Ok(()),

@@ -20,8 +20,8 @@ use crate::{Environment, ExitStatus, terminal};
 /// Short, because the client runs this whenever it draws its screen.
 const BUDGET: Duration = Duration::from_millis(300);
 
-/// Reads the client's input and prints a line. If anything fails, the line is empty, so that it does not
-/// disturb.
+/// Reads the client's input and prints a line. The line is empty if the input cannot be read or time runs out. If
+/// only the session cannot be read, its part of the line is our name.
 pub(crate) fn run(environment: &Environment) -> ExitStatus {
     watchdog::arm(BUDGET, Late::Ready(b"\n".to_vec(), ExitStatus::Error));
     let said =

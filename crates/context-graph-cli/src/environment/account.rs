@@ -15,8 +15,8 @@ impl Environment {
         is_marked || is_below_an_agent()
     }
 
-    /// Whether an agent started the client that this hook answers. What such a client is asked for is what the agent
-    /// says, not what a person says.
+    /// Whether an agent started the client that this hook answers. Prompts of such a client come from the agent,
+    /// not from a person.
     #[expect(
         clippy::disallowed_methods,
         reason = "only this module reads the environment; only prompts need this"

@@ -242,7 +242,7 @@ fn the_whole_folder_is_missed() {
     let place = worked_in();
     fs::remove_dir_all(state(&place)).unwrap();
     let run = place.run(&["doctor"]);
-    assert!(run.stdout.contains("is gone, with all that it held"), "{run:?}");
+    assert!(run.stdout.contains("was removed, with all its data"), "{run:?}");
     is_missed(&place, "removed");
     // Also after hooks have created a new one.
     let place = worked_in();
@@ -304,7 +304,7 @@ fn a_copy_of_the_heads_that_was_emptied_is_missed_although_it_grows_again() {
     is_missed(&place, "first");
     fs::remove_file(&file).unwrap();
     whole_session(&place, "third");
-    is_missed(&place, "does not have it any more");
+    is_missed(&place, "its head is missing from");
     let run = place.run(&["audit", "verify", "--acknowledge"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(verify(&place).code, 0, "{:?}", verify(&place));

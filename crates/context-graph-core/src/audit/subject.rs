@@ -80,8 +80,8 @@ pub(super) fn of_event(event: &Event) -> String {
     }
 }
 
-/// What a stored subject says to people. How a session ended is stored as its status and the client's reason. By the list
-/// of statuses `other` is an error, but Claude Code ends every run without a terminal for it, and nothing went wrong.
+/// A stored subject in words for people. How a session ended is stored as its status and the client's reason.
+/// The reason `other` counts as an error, but Claude Code gives it at the end of every run without a terminal.
 pub fn in_words<'a>(event: &str, subject: &'a str) -> &'a str {
     if event != "SessionEnd" {
         return subject;

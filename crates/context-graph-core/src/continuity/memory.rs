@@ -124,8 +124,8 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Adds a message of the conversation before a prompt. A message of the user counts as a prompt. One by
-    /// anyone else only makes its words known, as work does.
+    /// Adds a message of the conversation before a prompt. A message of the user counts as a prompt. Other
+    /// messages only add words, like tool results.
     pub(crate) fn hear(&mut self, message: &Observation, by_user: bool) {
         let (words, identifiers, places) = if by_user {
             (&mut self.asked_words, &mut self.asked_identifiers, &mut self.asked_places)

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The purpose is what the prompts asked for and the work done for it since. A tool's result is scored against
-//! the purpose. After a wait it becomes part of it.
+//! the purpose. After a delay the result becomes part of the purpose.
 //!
 //! State is bounded, terms are hashes, and only operations that give the same bits on every machine are used.
 //! `docs/continuity.md` says what each view sees and how much it is worth.
@@ -135,7 +135,7 @@ impl Continuity {
         self.smoothed.map_or(1.0, fusion::fitted_ic)
     }
 
-    /// The views that pull the score down, strongest first, with since when and the evidence.
+    /// The views that pull the score down, strongest first, with their start and evidence.
     pub fn explain(&self) -> Vec<ViewPull> {
         self.story.tell(self.views.all())
     }

@@ -17,7 +17,7 @@ const IN_A_ROW: u32 = 3;
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alarm {
-    /// The work has left what was asked for.
+    /// The work has drifted from the request.
     Drift,
     /// The same thing happens again and again.
     Loop,

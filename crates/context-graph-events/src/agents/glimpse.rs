@@ -1,7 +1,7 @@
 //! Guesses the sender of an incomplete or unreadable call.
 //!
-//! The refusal that is prepared for such a call must work for its sender. A wrong guess does little harm: every
-//! answer is a refusal, and once the payload is complete it decides.
+//! The answer that is prepared for such a call must work for its sender. A wrong guess does little harm: no answer
+//! allows the call, and once the payload is complete it decides.
 
 use super::{Agent, Caller, Surroundings};
 use crate::claude_code::EventName;

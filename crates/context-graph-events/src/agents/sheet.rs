@@ -29,7 +29,7 @@ impl Sheet {
         self.capabilities.iter().find(|(own, _)| *own == event).map_or(&[], |(_, verbs)| verbs)
     }
 
-    /// The event with this name at the agent.
+    /// Our event for the agent's name.
     pub(crate) fn event(&self, native: &str) -> Option<EventName> {
         let named = self.events.iter().find(|(own, _)| *own == native).map(|(_, event)| *event);
         named.or_else(|| EventName::parse(native))

@@ -39,7 +39,7 @@ impl HookEventType {
     pub const ALL: [Self; 5] =
         [Self::SessionStart, Self::PreToolUse, Self::PostToolUse, Self::UserPromptSubmit, Self::SessionEnd];
 
-    /// Whether the hook must not open the database.
+    /// Whether its hook works without the database, unless it is called with `--fast-path=false`.
     pub const fn is_fast_path(&self) -> bool {
         matches!(self, Self::PreToolUse)
     }
@@ -150,7 +150,7 @@ impl HookInput {
         })
     }
 
-    /// Whether the hook must not open the database.
+    /// Whether its hook works without the database, unless it is called with `--fast-path=false`.
     pub const fn is_fast_path(&self) -> bool {
         self.hook_type.is_fast_path()
     }

@@ -125,8 +125,8 @@ impl Rules {
         if whose == Whose::Team { configured.max(OnError::Ask) } else { configured }
     }
 
-    /// Decision when a policy file cannot be used. Its gates are unknown, so the agent must fix it before it
-    /// may stop.
+    /// Decision when a policy file cannot be used. Its gates are unknown, so the agent must fix the file before
+    /// the agent may stop.
     fn on_broken_file(&self, event: &Event, trouble: &Failed, whose: Whose) -> Decision {
         match (event, self.on_error(whose)) {
             (Event::PreToolUse(_), on_error) | (_, on_error @ OnError::Allow) => on_error.decide(trouble),
@@ -134,8 +134,8 @@ impl Rules {
         }
     }
 
-    /// Decision when a Rego policy fails to run. For most events the client cannot ask the user. They pass,
-    /// unless errors are denied and the event can be refused.
+    /// Decision when a Rego policy fails to run. For most events the client cannot ask the user. Such events
+    /// pass, unless `on_error = "deny"` and the event can be refused.
     fn on_broken_policy(&self, event: &Event, failed: &Failed, whose: Whose) -> Decision {
         if matches!(event, Event::PreToolUse(_)) {
             return self.on_error(whose).decide(failed);

@@ -257,7 +257,7 @@ impl Rules {
         self.policies.is_some() || self.team_policies().is_some()
     }
 
-    /// Whether the team's policy says something about a built-in rule: then neither user nor project can loosen it.
+    /// Whether the team's policy fixes a built-in rule, so that neither user nor project can loosen it.
     pub fn is_fixed_by_team(&self, rule: &str) -> bool {
         self.team.as_ref().is_some_and(|(team, _)| team.states(rule))
     }

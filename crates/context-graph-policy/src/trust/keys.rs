@@ -25,10 +25,10 @@ pub enum Power {
     Tightens,
 }
 
-/// What a key does before that.
+/// What a key does before the user has trusted the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// The same as after.
+    /// The same as once trusted.
     Counts,
     /// Only what is stricter than the user's rules and the defaults.
     StricterOnly,
@@ -45,7 +45,7 @@ pub struct Key {
     pub name: &'static str,
     /// What it does once trusted.
     pub power: Power,
-    /// What it does before that.
+    /// What it does before the user has trusted the files.
     pub before: Before,
 }
 
@@ -71,7 +71,7 @@ pub const KEYS: &[Key] = &[
     policy("stop_gates", Power::Runs, Before::Ignored),
     policy("signals", Power::Runs, Before::Ignored),
     policy("actions", Power::Runs, Before::Ignored),
-    // Before, only its stops count.
+    // Before that, only its stops count.
     policy("programs", Power::Loosens, Before::StricterOnly),
     // Only the project's own policies see it, and they can only tighten.
     policy("builtin_config", Power::Tightens, Before::Counts),

@@ -63,7 +63,7 @@ pub(super) async fn answer(app: &App, principal: Principal, request: Request) ->
     if !is_own(request.headers()) {
         return whole_page(
             StatusCode::FORBIDDEN,
-            html! { p role="alert" { "Other sites' forms get no answer." } },
+            html! { p role="alert" { "Forms from other sites are rejected." } },
         );
     }
     let (parts, body): (_, Body) = request.into_parts();
@@ -142,7 +142,7 @@ fn page(members: &[Listed], changes: &[Row], own: &str, said: Option<&str>) -> M
             label for="name" { "Name" } " "
             input id="name" name="name" maxlength="100" autocomplete="off" required;
             " " label for="role" { "Role" } " "
-            select id="role" name="role" { option value="" { "as it is, or member" } (roles("")) }
+            select id="role" name="role" { option value="" { "unchanged (new: member)" } (roles("")) }
             " " button type="submit" { "Invite" }
         }
         h2 { "Changes" }

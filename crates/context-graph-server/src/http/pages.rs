@@ -170,7 +170,7 @@ async fn sign_in(app: &App, address: IpAddr, request: Request) -> Response {
     let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
     let is_own = origin.is_none_or(|origin| origin.split_once("://").is_some_and(|(_, name)| name == host));
     if !is_own {
-        return door(StatusCode::FORBIDDEN, Some("Other sites' forms get no answer."));
+        return door(StatusCode::FORBIDDEN, Some("Forms from other sites are rejected."));
     }
     let is_secure = origin.is_some_and(|origin| origin.starts_with("https://"));
     let (parts, body): (_, Body) = request.into_parts();

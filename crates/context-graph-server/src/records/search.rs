@@ -48,8 +48,8 @@ pub(super) fn saying(
     let mut found: Vec<Row> = Vec::new();
     let mut after: Option<Stretch> = None;
     for round in 0.. {
-        // Once enough is found, only entries that are as new can be missing, so the newest stretches are read
-        // next.
+        // Once enough is found, only entries with the same time can still be missing, so the newest stretches
+        // are read next.
         let by_index = round > 0 && (found.len() < wanted || round > MOST_ROUNDS);
         let most = if by_index { BY_INDEX } else { NEWEST };
         let asked_for = Candidates { needles: &needles, by_index, after: after.as_ref(), most: most + 1 };
@@ -192,8 +192,8 @@ fn candidates(
     Ok(rows.iter().map(told).collect())
 }
 
-/// The stretches that have all of one of these lists of parts. The other conditions stay outside: with them
-/// the planner would go through all stretches, because it does not know how much their lists cost to fetch.
+/// The stretches that have all of one of these lists of parts. The other conditions stay outside. If they were
+/// inside, the planner would scan all stretches, because it does not know the cost of the lists of parts.
 /// `OFFSET 0` keeps it from moving them inside.
 fn with_parts(conditions: &mut Conditions, parts: Vec<Vec<i32>>) -> String {
     let any = parts.into_iter().chain([vec![word_index::ANY]]);

@@ -50,7 +50,7 @@ impl StateFolder {
         let Some(mark) = Mark::read(&from, &seal) else {
             return refuse(
                 "it was not made by you on this machine",
-                "where it was made, `session export` writes what `session import` reads here",
+                "run `session export` on the machine that made it, then `session import` here",
             );
         };
         if !self.live_sessions()?.is_empty() {

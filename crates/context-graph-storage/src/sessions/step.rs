@@ -33,7 +33,8 @@ pub enum Durability {
 }
 
 impl Durability {
-    /// What an event requires: turns, compactions and ends are sync points.
+    /// What an event requires. The end of a turn, a compaction and the end of a session are sync points, whatever the
+    /// size of the journal.
     pub fn of(event: &Event) -> Self {
         match event {
             Event::SessionEnd(_) => Self::End,

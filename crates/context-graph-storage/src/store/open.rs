@@ -358,7 +358,7 @@ fn failure(path: &Path, error: &rusqlite::Error) -> StorageError {
         Some(DatabaseBusy | DatabaseLocked) => StorageError::Busy { path },
         Some(OperationInterrupted) => StorageError::Path {
             path,
-            problem: "a question took longer than the file can be worth".to_owned(),
+            problem: "a query took too long; the file may be damaged".to_owned(),
             next_step: "`context-graph audit verify` looks for what is wrong with it",
         },
         Some(DiskFull) => StorageError::DiskFull { action: "write to", path },

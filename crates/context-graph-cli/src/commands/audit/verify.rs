@@ -68,7 +68,7 @@ struct Checked {
 
 pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> CommandResult {
     if args.acknowledge {
-        refuse_to_agents("say that a loss is known")?;
+        refuse_to_agents("confirm losses")?;
     }
     let places = args.scope.places(environment)?;
     let [place] = places.as_slice() else { return each(&places, args, environment) };
@@ -146,8 +146,9 @@ impl Checked {
         let changed = self.team.as_ref().and_then(|team| team.first_break.clone());
         match &self.findings.first_break {
             None => changed.map(|changed| {
-                Failure::new(ErrorCode::Corruption, changed)
-                    .with_next_step("the team's copy is the older one: its lead can look at it there")
+                Failure::new(ErrorCode::Corruption, changed).with_next_step(
+                    "the team's copy was made earlier; the team lead can inspect it on the server",
+                )
             }),
             Some(found) => Some(
                 Failure::new(
@@ -172,10 +173,10 @@ fn open(place: &PlaceArgs, environment: &Environment) -> Result<Shelf, Failure> 
 
 fn next_step(losses: &[Loss]) -> &'static str {
     if losses.iter().any(|loss| !loss.is_acknowledged) {
-        "see what is left of it in quarantine; once you know, `audit verify --acknowledge` says so"
+        "see what is left of it in quarantine; then confirm that you know with `audit verify --acknowledge`"
     } else {
         "compare with a backup of .context-graph; what is there can still be read with `audit log`. Once you know what \
-         became of what is missing, `audit verify --acknowledge` says so"
+         happened to the missing data, confirm it with `audit verify --acknowledge`"
     }
 }
 
@@ -254,7 +255,7 @@ fn lost(shelf: &Shelf, losses: &[Loss]) -> Option<Break> {
         session_id: Some(session),
         seq: None,
         what: format!(
-            "its journal was damaged, and what does not check out is in {}",
+            "its journal was damaged; the parts that do not match their checksums are in {}",
             quarantine.folder().join(name).display()
         ),
     })
@@ -262,7 +263,7 @@ fn lost(shelf: &Shelf, losses: &[Loss]) -> Option<Break> {
 
 fn of_loss(loss: &Loss) -> String {
     match loss.at_ms {
-        Some(at_ms) => format!("{}, found out {}", loss.what, time::local(at_ms)),
+        Some(at_ms) => format!("{}, noticed {}", loss.what, time::local(at_ms)),
         None => loss.what.to_string(),
     }
 }
@@ -301,7 +302,7 @@ fn findings_lines(findings: &Findings) -> Vec<String> {
     }
     if findings.heads > 0 {
         let heads = counted(findings.heads, "head", "heads");
-        lines.push(format!("{heads} written down outside of the project compared"));
+        lines.push(format!("{heads} noted outside the project compared"));
     }
     let known = findings.losses.iter().filter(|loss| loss.is_acknowledged);
     lines.extend(known.map(|loss| {

@@ -21,7 +21,7 @@ const HELP: &[&str] = &[
     "PageUp, PageDown   ten further",
     "g, G               first, last",
     "/                  filter; Enter keeps it, Esc drops it",
-    "Tab                both kinds, sessions, calls",
+    "Tab                switch between both kinds, sessions only, calls only",
     "Enter              the whole text, in the pager",
     "y                  copy the id",
     "Esc                back; q and Ctrl-C leave",

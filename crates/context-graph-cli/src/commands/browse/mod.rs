@@ -25,10 +25,10 @@ use state::Browser;
 /// Search through sessions and calls on the terminal, with a preview
 #[derive(Debug, Default, Args)]
 #[command(
-    after_help = "Keys:\n  /       filter: letters in their order, not necessarily side by side; Enter keeps it, Esc drops it\n  \
+    after_help = "Keys:\n  /       filter: letters in the order typed, with gaps allowed; Enter keeps it, Esc drops it\n  \
                   Enter   the whole text, in your pager\n  \
                   y       copy the id\n  \
-                  Tab     sessions and calls, sessions, calls\n  \
+                  Tab     switch between both kinds, sessions only, calls only\n  \
                   ?       all keys\n\nExample:\n  context-graph browse"
 )]
 pub(crate) struct BrowseArgs {

@@ -133,15 +133,15 @@ impl Registered<'_> {
                 Change::HookAdded { event } => missing.push(event.clone()),
                 Change::HookUpdated { event, keys } if is_open(keys) => results.push(CheckResult::broken(
                     name,
-                    format!("{event} in {file} does not say that a guard which fails blocks the call"),
+                    format!("{event} in {file} does not block the call if the guard fails"),
                     self.init(),
                 )),
                 Change::HookUpdated { event, keys } if self.is_too_short(event, keys) => {
                     results.push(CheckResult::broken(
                         name,
                         format!(
-                            "{event} in {file} is given a time of less than a second, which it counts in \
-                             milliseconds: our answer is late, and the call runs"
+                            "the timeout of {event} in {file} is less than a second, because the agent counts in \
+                             milliseconds: our answer comes too late, and the call runs"
                         ),
                         self.init(),
                     ));

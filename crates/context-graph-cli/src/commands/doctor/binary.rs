@@ -55,7 +55,7 @@ pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<CheckResult>
     let (name, file) = (&hook.words[0], hook.source.path.display());
     let scope = hook.source.scope();
     let fix = |scope: Option<Scope>| match scope {
-        Some(scope) => format!("`context-graph init{}` names the right one", scope.flag()),
+        Some(scope) => format!("`context-graph init{}` registers this one", scope.flag()),
         None => "build the plugin again with this program: `context-graph plugin build DIR`".to_owned(),
     };
     let mended = |result: CheckResult| match scope {
@@ -111,7 +111,7 @@ pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<CheckResult>
     })
 }
 
-/// A program that a project names is not run, not even to find out what it is.
+/// A program that the project chose is not run, not even to identify it.
 fn named_by_the_project(
     hook: &Ours<'_>,
     path: &Path,
@@ -126,7 +126,7 @@ fn named_by_the_project(
     if is_copy {
         return CheckResult::warning(CHECK, what, format!("run doctor from there, or {fix}"));
     }
-    let what = format!("{what}; which program that is was not tried, because the project names it");
+    let what = format!("{what}; that program was not run to identify it, because the project chose it");
     mended(CheckResult::broken(CHECK, what, fix.to_owned()))
 }
 

@@ -36,7 +36,8 @@ fn worktree(hook: &Ours<'_>) -> Option<CheckResult> {
     (hook.event == EventName::WorktreeCreate.as_str()).then(|| {
         let what =
             format!("{}: a hook for WorktreeCreate replaces git, and ours creates no worktree", place(hook));
-        let fix = format!("take the entry out of {}; `context-graph init` does", hook.source.path.display());
+        let fix =
+            format!("run `context-graph init`, which removes the entry from {}", hook.source.path.display());
         mended_by_init(hook, CheckResult::broken(HOOKS, what, fix))
     })
 }
@@ -71,9 +72,7 @@ fn condition(hook: &Ours<'_>, is_guard: bool) -> Option<CheckResult> {
 fn not_waited_for(hook: &Ours<'_>) -> Option<CheckResult> {
     (hook.entry.get("async") == Some(&Value::Bool(true))).then(|| {
         let place = place(hook);
-        let what = format!(
-            "{place}: with `async` Claude Code does not wait, so nothing that the guard denies is denied"
-        );
+        let what = format!("{place}: with `async` Claude Code does not wait, so denials have no effect");
         CheckResult::broken(HOOKS, what, format!("take `async` out of {place}"))
     })
 }
@@ -81,7 +80,7 @@ fn not_waited_for(hook: &Ours<'_>) -> Option<CheckResult> {
 fn matcher(hook: &Ours<'_>) -> Option<CheckResult> {
     let matcher = hook.matcher.as_ref()?;
     let (place, file) = (place(hook), hook.source.path.display());
-    let fix = format!("take `matcher` out of hooks.PreToolUse in {file}; `context-graph init` does");
+    let fix = format!("run `context-graph init`, which removes `matcher` from hooks.PreToolUse in {file}");
     let result = match never_matches(matcher) {
         Some(why) => CheckResult::broken(
             HOOKS,

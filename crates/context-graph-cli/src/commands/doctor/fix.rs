@@ -51,5 +51,5 @@ fn make(patient: &Patient, mend: &Fix) -> Result<String, Failure> {
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::Storage, format!("cannot change {}: {error}", path.display()))
-        .with_next_step("see whose it is")
+        .with_next_step("check who owns it")
 }

@@ -90,7 +90,7 @@ fn client(patient: &Patient) -> Part {
         return Part::new("client", None, None)
             .with_note("Claude Code was not found, neither on the PATH nor where its installer puts it")
             .with_next_step(
-                "install it, or put `claude` on the PATH; whoever only uses other agents does not need it",
+                "install it, or put `claude` on the PATH; not needed if you only use other agents",
             );
     };
     let part = Part::new("client", Some(words(client.version)), Some(client.program.clone()));
@@ -166,7 +166,7 @@ fn store(patient: &Patient) -> Part {
     match opened {
         Ok(None) => none(),
         Ok(Some(database)) => Part::new("store", Some(store::VERSION.to_string()), Some(database))
-            .with_note("its format has a number of its own"),
+            .with_note("its format has its own version number"),
         Err(error @ StorageError::NewerStore { .. }) => {
             let update = std::env::current_exe().ok().and_then(|path| Installer::of(&path));
             let step = update.map_or_else(

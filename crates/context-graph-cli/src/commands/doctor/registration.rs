@@ -153,12 +153,12 @@ fn twice(ours: &[Ours<'_>]) -> Option<CheckResult> {
     let places: BTreeSet<String> = hooks.iter().map(|it| it.source.path.display().to_string()).collect();
     let fix = hooks.iter().find_map(|hook| hook.source.scope()).map_or_else(
         || "disable one of the plugins: `claude plugin disable NAME`".to_owned(),
-        |scope| format!("keep one of them: `context-graph uninstall{}` takes the other out", scope.flag()),
+        |scope| format!("keep one of them: `context-graph uninstall{}` removes the other", scope.flag()),
     );
     Some(CheckResult::broken(
         "double",
         format!(
-            "{} registered more than once (in {}): each event is answered, recorded and paid for twice",
+            "{} registered more than once (in {}): each event is processed twice",
             match by_event.len() {
                 1 => format!("{} is", hooks[0].event),
                 n => counted(n, "event is", "events are"),

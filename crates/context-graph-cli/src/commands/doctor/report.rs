@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::check_result::{CheckResult, Level};
 use super::registration::NOT_INSTALLED;
 use crate::commands::failure::CommandResult;
+use crate::summary::counted;
 use crate::{Environment, table, terminal};
 
 /// Checks that passed share one line, unless `everything` is wanted.
@@ -64,7 +65,7 @@ fn ending(results: &[CheckResult]) -> String {
     };
     let known = match count(Level::Warning) {
         0 => String::new(),
-        n => format!("{n} to know of"),
+        n => counted(n, "warning", "warnings"),
     };
     match (count(Level::Broken), known.as_str()) {
         (0, "") => "\nAll is well.\n".to_owned(),

@@ -33,7 +33,7 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
             results.push(CheckResult::broken(
                 CHECK,
                 error.to_string(),
-                "what the message says; hooks cannot remember until then",
+                "fix what the message names; until then hooks record nothing",
             ));
             return results;
         }
@@ -52,7 +52,7 @@ fn nothing(patient: &Patient, folder: &Path) -> CheckResult {
     if user.and_then(|user| StateFolder::is_known(folder, user)).unwrap_or(false) {
         return CheckResult::broken(
             CHECK,
-            format!("{} is gone, with all that it held", folder.display()),
+            format!("{} was removed, with all its data", folder.display()),
             MISSING,
         );
     }
@@ -65,7 +65,7 @@ fn is_as_noted(sessions: &Sessions, store: Option<&Store>) -> Option<CheckResult
         Ok((_, found)) => found?.what,
         Err(error) => error.to_string(),
     };
-    Some(CheckResult::broken(CHECK, format!("something is missing of what is remembered: {found}"), MISSING))
+    Some(CheckResult::broken(CHECK, format!("recorded data is missing: {found}"), MISSING))
 }
 
 /// Checks that the store opens and that its content is sound.
@@ -84,7 +84,7 @@ fn store(sessions: &Sessions) -> Vec<CheckResult> {
                 StorageError::Changed { .. } => "run `context-graph maintain --rebuild`".to_owned(),
                 StorageError::Busy { .. } => "try again".to_owned(),
                 _ => format!(
-                    "do what the message says, or move {} away: a new store is begun, and open sessions keep what is in their journals",
+                    "fix what the message names, or move {} away: a new store is begun, and open sessions keep what is in their journals",
                     sessions.folder().database().display()
                 ),
             };
@@ -103,7 +103,7 @@ fn adds_up(sessions: &Sessions, store: &Store) -> CheckResult {
         Ok(report) if report.problems == 0 => CheckResult::ok(
             CHECK,
             format!(
-                "the store holds {} and {}, all whole",
+                "the store holds {} and {}, all valid",
                 counted(report.sessions, "session", "sessions"),
                 counted(report.records, "record", "records")
             ),
@@ -125,7 +125,7 @@ fn is_as_written(store: &Store) -> Vec<CheckResult> {
     let report = match store.verify_chains(&mut |_| {}) {
         Ok(report) => report,
         Err(error) => {
-            return vec![CheckResult::broken(CHECK, format!("the record cannot be followed: {error}"), fix)];
+            return vec![CheckResult::broken(CHECK, format!("the hash chain cannot be read: {error}"), fix)];
         }
     };
     let mut results = vec![match report.first_break {

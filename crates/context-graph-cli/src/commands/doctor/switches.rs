@@ -46,7 +46,7 @@ fn surroundings(source: &Source) -> Option<CheckResult> {
     Some(CheckResult::warning(
         CHECK,
         format!(
-            "{file} sets {names} for every hook: the project says where records, your own files or programs are"
+            "{file} sets {names} for every hook, so the project decides where records, your files or programs are found"
         ),
         format!("take it out of `env` in {file}, unless you set it yourself"),
     ))

@@ -62,8 +62,8 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     vec![CheckResult::warning(
         CHECK,
         format!("the latest session ({session}) shows no hook of ours"),
-        "hooks are read when a session starts: start a new one. If that shows none either, see `/hooks` in Claude Code, \
-         and that it was not started with --bare, --setting-sources or in another folder",
+        "hooks are read when a session starts: start a new one. If that shows none either, look at `/hooks` in Claude \
+         Code, and make sure that it was not started with --bare, --setting-sources or in another folder",
     )]
 }
 

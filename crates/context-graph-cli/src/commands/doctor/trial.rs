@@ -111,7 +111,7 @@ fn not_tried(withheld: &[String]) -> Option<CheckResult> {
         CheckResult::warning(
             CHECK,
             format!(
-                "the hook for {} was not tried: it runs more than this program, and the project names it",
+                "the hook for {} was not tried: its command, set by the project, runs other programs too",
                 listed(&events)
             ),
             "`context-graph init` registers this program itself; else look at the command and try it by hand",
@@ -222,7 +222,7 @@ fn wait(ask: impl Fn(&Value) -> Option<ProgramOutput>, folder: &Path) -> Option<
         CheckResult::warning(
             "cost",
             what,
-            "where a script stands in between, register the program itself: `context-graph init`",
+            "if the hook runs a script that calls context-graph, register the program itself: `context-graph init`",
         )
     } else {
         CheckResult::ok("cost", what)

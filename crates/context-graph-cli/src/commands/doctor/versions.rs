@@ -75,7 +75,7 @@ fn missing(patient: &Patient) -> CheckResult {
     CheckResult::warning(
         CHECK,
         what,
-        "install Claude Code, or put `claude` on the PATH; an editor that brings its own runs these hooks all the same",
+        "install Claude Code, or put `claude` on the PATH; an editor with its own Claude Code also runs these hooks",
     )
 }
 
@@ -93,7 +93,7 @@ pub(super) fn trust(patient: &Patient) -> Vec<CheckResult> {
     let said = |folder: &Path| projects.get(folder.to_str()?)?.get("hasTrustDialogAccepted")?.as_bool();
     let trusted = root.ancestors().any(|folder| said(folder) == Some(true));
     if trusted || said(&root) != Some(false) {
-        return vec![CheckResult::ok("trust", "Claude Code has nothing against the folder")];
+        return vec![CheckResult::ok("trust", "Claude Code does not distrust the folder")];
     }
     vec![CheckResult::warning(
         "trust",

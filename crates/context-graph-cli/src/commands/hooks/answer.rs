@@ -151,8 +151,8 @@ impl Answer {
         }
     }
 
-    /// Tells the user, once per session, that the project's files are not trusted. Only the start of a
-    /// session finds that out if the event does not need it.
+    /// Tells the user, once per session, that the project's files are not trusted. If the event does not use
+    /// the files, trust is checked only at session start.
     pub(super) fn tell_of_trust(&mut self, context: &HookContext<'_>, session_id: &str, starts: bool) {
         let files = &context.files;
         let standing = if starts { Some(files.standing()) } else { files.standing_if_known() };

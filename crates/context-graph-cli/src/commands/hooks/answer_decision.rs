@@ -17,7 +17,7 @@ use super::remember::RecordedEvent;
 use crate::rules;
 
 /// The notice for a call that could only be judged by its name.
-const UNSEEN: &str = "the call was described by flags, so its input could not be judged: send the event on stdin to have that done";
+const UNSEEN: &str = "the call was described by flags, so its input could not be judged: send the event on stdin so that the input is checked";
 
 impl HookDecision {
     /// The answer after the event was recorded, or could not be.
@@ -97,7 +97,8 @@ impl HookDecision {
         })
     }
 
-    /// The message for the user. The reason names its rules and often what could not be used.
+    /// The message for the user. The reason already names the rules, and often the unusable files, so these are
+    /// not repeated.
     fn message(&self, ruling: Option<&Ruling>) -> Option<String> {
         let mut lines = Vec::new();
         // For these events the client itself shows the reason.

@@ -146,7 +146,7 @@ impl<'a> HookContext<'a> {
     }
 
     /// Notes that another agent sent the event: first which agent, then with its event. From now on answers
-    /// are in its dialect, and a failure about a tool call refuses it.
+    /// are in its dialect. A call about which the hook fails is answered as undecided.
     #[cold]
     pub(super) fn note_caller(&self, caller: &Caller, stage: CallerStage) {
         self.set_caller(Some(caller.clone()));

@@ -37,7 +37,7 @@ pub(super) struct HookDecision {
     pub(super) unasked: Vec<String>,
     /// Whether the event starts actions.
     pub(super) has_action: bool,
-    /// Whether the team's policy says something about a rule behind it: then no exception of the user's counts.
+    /// Whether the team's policy fixes one of the rules in the decision, so the user cannot add an exception.
     pub(super) fixed_by_team: bool,
     /// Gates that the agent passed before stopping.
     pub(super) passed: Vec<String>,

@@ -71,8 +71,8 @@ pub(super) fn incoming(
     }
 }
 
-/// The event on stdin, if there is one. With `may_be_call`, one that is late or unreadable is refused in the
-/// dialect of its apparent sender if it looks like a tool call.
+/// The event on stdin, if there is one. With `may_be_call`, one that is late or unreadable is answered as an
+/// undecided call if it looks like a tool call.
 pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<Option<Incoming>, HookError> {
     let arrived = |bytes: &[u8], seen_bytes: usize| {
         if may_be_call && seen_bytes < suspect::EARLY && !suspect::looks_whole(bytes) {

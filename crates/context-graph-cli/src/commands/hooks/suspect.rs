@@ -11,9 +11,9 @@ use crate::Environment;
 /// searching megabytes takes time.
 pub(super) const EARLY: usize = 1024 * 1024;
 
-/// An event that is unreadable or incomplete may be a tool call. If the bytes so far name one in any form, it
-/// counts as a call without a decision, and is refused in the dialect of its apparent sender. The first
-/// `seen_bytes` were searched before.
+/// An event that is unreadable or incomplete may be a tool call. If the bytes so far name one in any form, it is
+/// answered as an undecided call, in the dialect of its apparent sender: with "ask", or with a refusal where the
+/// agent cannot ask. The first `seen_bytes` were searched before.
 pub(super) fn call(context: &HookContext<'_>, bytes: &[u8], seen_bytes: usize) {
     // A name may have arrived in two parts.
     let fresh = &bytes[seen_bytes.saturating_sub(LONGEST)..];

@@ -65,7 +65,7 @@ pub(super) fn install(
         return done(
             &args.place,
             &format!(
-                "{} runs our hooks of {seen} already, so nothing is added: each call would arrive twice",
+                "{} already runs our hooks from {seen}, so nothing is added: each call would arrive twice",
                 client.agent.title()
             ),
         );

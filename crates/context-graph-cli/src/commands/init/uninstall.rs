@@ -46,7 +46,7 @@ const MAX_SCRIPT: u64 = 64 * 1024;
 
 pub(crate) fn uninstall(args: &UninstallArgs, environment: &Environment) -> CommandResult {
     if !args.place.dry_run {
-        refuse_to_agents("take the guard out")?;
+        refuse_to_agents("remove the guard")?;
     }
     let environment = args.place.environment(environment);
     let root = existing_root(&environment)?;
@@ -175,7 +175,7 @@ fn purge(place: &WhereArgs, scope: Scope, remembered: &Path, environment: &Envir
     };
     // A running upkeep would create the folder again during the removal.
     let Some(held) = Held::for_removal(remembered, PATIENCE).map_err(failed)? else {
-        let what = format!("{} was left: its upkeep is at work", remembered.display());
+        let what = format!("{} was left: its upkeep is running", remembered.display());
         return Err(Failure::new(ErrorCode::Storage, what).with_next_step("try again in a moment"));
     };
     if scope != Scope::User {

@@ -18,14 +18,16 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResu
     table::print_lines(asides.iter().map(line))?;
     let mut own = asides.iter().filter(|aside| aside.made_at.is_some());
     let Some(aside) = own.next() else {
-        return Err(Failure::usage("none of it was made by you on this machine, so none can be adopted")
-            .with_next_step("where it was made, `session export` writes what `session import` reads here"));
+        return Err(Failure::usage("you made none of these folders on this machine, so none can be adopted")
+            .with_next_step(
+                "run `session export` on the machine that made them, then `session import` here",
+            ));
     };
     if own.next().is_some() {
         return Err(Failure::usage("more than one of them is yours")
             .with_next_step("move those away that you do not want, then run it again"));
     }
-    let question = format!("Put {} in the place of what is remembered here?", aside.name);
+    let question = format!("Replace the current data with {}?", aside.name);
     if !terminal::agreed(args.yes, &question) {
         return Err(Failure::usage("nothing was adopted").with_next_step("--yes says yes"));
     }

@@ -80,7 +80,7 @@ impl What {
             Self::Command(_) => {
                 "it holds for what this command does, however it is spelt, and for nothing else".to_owned()
             }
-            Self::Path(path) => format!("it holds for every tool and command, where it is about `{path}`"),
+            Self::Path(path) => format!("it holds for every tool and command, but only for `{path}`"),
         }
     }
 
@@ -125,7 +125,7 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> CommandResult 
     });
     let standing = ProjectFiles::of(&environment).standing();
     if !args.place.json {
-        table::print_lines(already.iter().map(|rule| format!("`{rule}` is allowed already for this")))?;
+        table::print_lines(already.iter().map(|rule| format!("`{rule}` is already allowed for this")))?;
     }
     if missing.is_empty() {
         if args.place.json {

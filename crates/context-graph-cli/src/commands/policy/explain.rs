@@ -200,7 +200,7 @@ pub(crate) fn seen(effects: &Effects) -> Vec<String> {
             Access::Permissions => "changes the mode or owner of",
             Access::Mention => "is handed",
         };
-        let all = if effect.recursive { " and all it holds" } else { "" };
+        let all = if effect.recursive { " and everything in it" } else { "" };
         let places: Vec<&str> = effect.target.places().collect();
         let place =
             if places.is_empty() { "a path that cannot be seen".to_owned() } else { places.join(" or ") };
@@ -213,7 +213,7 @@ pub(crate) fn seen(effects: &Effects) -> Vec<String> {
     });
     let privileges = effects.privileges.iter().map(|privilege| match privilege {
         Privilege::OtherUser(by) => format!("{by} acts as another user"),
-        Privilege::Grant(what) => format!("gives away power: {what}"),
+        Privilege::Grant(what) => format!("gives rights to others: {what}"),
         Privilege::Container(what) => format!("runs a container with full access to the machine: {what}"),
     });
     let disclosures = effects.disclosures.iter().map(|disclosure| match disclosure {
@@ -230,7 +230,7 @@ pub(crate) fn seen(effects: &Effects) -> Vec<String> {
         Unknown::Piped(by) => format!("runs what {by} prints"),
         Unknown::ComputedPath(path) => format!("touches a computed path: {}", path.known()),
         Unknown::DeleteTarget(path) => format!("removes something that cannot be seen: {}", path.known()),
-        Unknown::Opaque(what) => format!("does something that cannot be looked into: {what}"),
+        Unknown::Opaque(what) => format!("does something that cannot be examined: {what}"),
     });
     let bomb = effects.fork_bomb.then(|| "starts copies of itself without end".to_owned());
     paths.chain(sends).chain(privileges).chain(disclosures).chain(unknowns).chain(bomb).collect()

@@ -167,7 +167,7 @@ pub(super) fn run(command: Option<&MembersCommands>, as_json: bool, pool: &Pool)
 }
 
 fn no_member(name: &str) -> Failure {
-    Failure::usage(format!("there is no `{name}`, or not any more"))
+    Failure::usage(format!("no member or token `{name}` (it may have been removed)"))
         .with_next_step("`context-graph server members` lists members and tokens")
 }
 

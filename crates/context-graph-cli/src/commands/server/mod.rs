@@ -136,9 +136,9 @@ pub(super) fn db_failure(error: DbError) -> Failure {
         DbError::Away(what) if what.contains("3D000") => {
             failure(what).with_next_step("`createdb NAME` makes it")
         }
-        DbError::Away(_) => {
-            failure(error).with_next_step("is it the right one, and does it run? `server check` tries again")
-        }
+        DbError::Away(_) => failure(error).with_next_step(
+            "check the address, and that the database is running; `server check` tries again",
+        ),
         DbError::NoTable(_) => no_tables("the database"),
         DbError::Conflict(_) => failure(error).with_next_step("try again"),
         DbError::NoPartition(_) | DbError::Refused(_) => failure(error),
@@ -178,7 +178,9 @@ fn serve(args: &RunArgs, pool: Pool) -> CommandResult {
             "{} can be reached by others, and there is no certificate",
             args.listen
         ))
-        .with_next_step("--certificate and --key, or --behind-proxy where a proxy has them"));
+        .with_next_step(
+            "give --certificate and --key, or --behind-proxy if a proxy provides the certificate",
+        ));
     }
     ready(&pool)?;
     let is_secure = args.certificate.is_some();

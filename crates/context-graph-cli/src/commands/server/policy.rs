@@ -125,7 +125,7 @@ fn publish(args: &PublishArgs, pool: &Pool, environment: &Environment) -> Comman
             failure(error).with_next_step("--policy-key names the file with the key that they trust")
         }
         PublishError::NoTeam => no_team(failure(error)),
-        PublishError::Older(_) => failure(error).with_next_step("leave --number out, or take a larger one"),
+        PublishError::Older(_) => failure(error).with_next_step("omit --number, or give a larger one"),
         PublishError::Db(error) => db_failure(error),
     })?;
     table::print_lines([

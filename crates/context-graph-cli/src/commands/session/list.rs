@@ -109,8 +109,8 @@ impl Damaged {
 fn report_damaged(damaged: Vec<Damaged>) -> CommandResult {
     for Damaged { id, failure } in &damaged {
         terminal::complain(&format!(
-            "session {id} is damaged and not listed above: {failure} (`context-graph maintain --rebuild` makes anew what can be \
-             made from its records, `context-graph session forget {id}` removes it)"
+            "session {id} is damaged and not listed above: {failure} (`context-graph maintain --rebuild` restores what its \
+             records allow, `context-graph session forget {id}` removes it)"
         ));
     }
     damaged.first().map_or(Ok(()), |first| Err(Failure::already_reported(first.failure.code()).answered()))

@@ -174,8 +174,8 @@ impl Shelf {
         Ok(self.sessions.view(self.store.as_ref(), session_id)?.is_some())
     }
 
-    /// Views one of several sessions. If its stored state is damaged, this is reported, and the session is read
-    /// from its records instead.
+    /// Views one of several sessions. If its stored state is damaged, this is reported. The first attempt moves
+    /// the damaged state aside; the second reads the records.
     pub(crate) fn view_of_many(&self, session_id: &str) -> Result<SessionView, Failure> {
         match self.view(session_id) {
             Err(failure) if failure.code() == ErrorCode::Corruption => {
@@ -246,7 +246,7 @@ impl Shelf {
                 }
                 let told = told.join(", ");
                 Err(Failure::usage(format!("several sessions begin with `{wanted}`"))
-                    .with_next_step(format!("say more of the id: {told}")))
+                    .with_next_step(format!("give more characters of the id: {told}")))
             }
         }
     }

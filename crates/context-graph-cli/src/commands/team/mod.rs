@@ -124,7 +124,7 @@ pub(crate) fn run(command: &TeamCommands, environment: &Environment) -> CommandR
 fn join(args: &JoinArgs, environment: &Environment) -> CommandResult {
     if let Some(known) = Membership::read(environment)? {
         return Err(Failure::usage(format!(
-            "this machine is in the team {} at {} already",
+            "this machine is already in the team {} at {}",
             known.team, known.url
         ))
         .with_next_step("`context-graph team leave` first"));
@@ -144,7 +144,7 @@ fn join(args: &JoinArgs, environment: &Environment) -> CommandResult {
     let machine = args.machine.clone().unwrap_or_else(host_name);
     let joined = client.join(&invitation, &machine, &key).map_err(|error| match error {
         ClientError::Away(..) => Failure::new(ErrorCode::Storage, error.to_string())
-            .with_next_step("is the address right, and does the server run?"),
+            .with_next_step("check the address, and that the server is running"),
         other => failure(other),
     })?;
     let mut membership = Membership {
@@ -337,7 +337,7 @@ fn tell(sent: &outgoing::Sent, args: &PushArgs) -> CommandResult {
             counted(sent.sessions, "session", "sessions")
         )];
         if sent.forgotten > 0 {
-            lines.push(format!("forgotten there too: {}", counted(sent.forgotten, "session", "sessions")));
+            lines.push(format!("also removed there: {}", counted(sent.forgotten, "session", "sessions")));
         }
         table::print_lines(lines)?;
     }

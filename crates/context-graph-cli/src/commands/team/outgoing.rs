@@ -226,7 +226,7 @@ fn push_session(
     store.visit_log(id, 1, &mut |entry| {
         let Some(content) = entry.content else {
             let what =
-                format!("session {id}: record {} cannot be read, so nothing behind it is pushed", entry.seq);
+                format!("session {id}: record {} cannot be read, so nothing after it is pushed", entry.seq);
             out.trouble = Some(Trouble::Refused(what));
             return ControlFlow::Break(());
         };

@@ -116,7 +116,7 @@ fn take(membership: &mut Membership, fetched: Fetched, environment: &Environment
             begin(environment)?;
             return Ok(Pulled::Nothing);
         }
-        (Fetched::Nothing, Some(_)) => return Err(refused("the server has none any more".to_owned())),
+        (Fetched::Nothing, Some(_)) => return Err(refused("the server no longer has one".to_owned())),
         (Fetched::Same, number) => return Ok(Pulled::Same(number.unwrap_or_default())),
         (Fetched::New { etag, content }, _) => (etag, content),
     };
@@ -126,7 +126,7 @@ fn take(membership: &mut Membership, fetched: Fetched, environment: &Environment
         )
     })?;
     let signed = opened(key, &content)
-        .ok_or_else(|| refused("its signature is not by the key received when joining".to_owned()))?;
+        .ok_or_else(|| refused("its signature does not match the key received when joining".to_owned()))?;
     let bundle = Bundle::read(signed).map_err(refused)?;
     if bundle.team != membership.team {
         return Err(refused("it is for another team".to_owned()));

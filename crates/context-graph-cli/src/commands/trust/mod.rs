@@ -25,7 +25,7 @@ use review::Review;
                   context-graph trust              show what would come into force here, and ask\n  \
                   context-graph trust --dry-run    only show it\n  \
                   context-graph trust --list       every project that you trusted, and whether its files have changed\n  \
-                  context-graph trust --revoke     trust this project no more"
+                  context-graph trust --revoke     stop trusting this project"
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 pub(crate) struct TrustArgs {
@@ -77,7 +77,7 @@ fn trust(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Com
     if matches!(standing, Standing::Nothing | Standing::Trusted) || args.dry_run {
         return answer(args, &place, standing, &review);
     }
-    refuse_to_agents("trust")?;
+    refuse_to_agents("trust a project")?;
     let Some(digest) = files.digest() else {
         return Err(Failure::new(ErrorCode::Policy, "not every file can be read, so nothing can be trusted")
             .with_next_step("`context-graph policy check` names them"));
@@ -108,7 +108,7 @@ fn answer(args: &TrustArgs, place: &Path, standing: Standing, review: &Review) -
 }
 
 fn revoke(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> CommandResult {
-    refuse_to_agents("trust")?;
+    refuse_to_agents("revoke the trust in a project")?;
     let files = ProjectFiles::of(environment);
     // A project that is gone can only be named by its old path.
     let place = files.place().unwrap_or_else(|| environment.current_dir.join(files.root()));
@@ -116,6 +116,6 @@ fn revoke(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Co
     if args.json {
         return table::print_json(&json!({"project": place, "revoked": was_trusted}));
     }
-    let words = if was_trusted { "trusted no more" } else { "was not trusted" };
+    let words = if was_trusted { "no longer trusted" } else { "was not trusted" };
     table::print_lines([format!("{words}: {}", place.display())])
 }

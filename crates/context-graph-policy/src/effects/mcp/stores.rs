@@ -58,7 +58,9 @@ const LOST: &[&str] = &[
     "secret",
 ];
 
-/// Things that are deleted every day: pieces of text or of a session, and the tool's own state.
+/// Things that are deleted every day: pieces of text or of a session, and the tool's own state. `branch` is also
+/// in `LOST`, which counts more: a tool whose name has `delete` and `branch` is asked about. It is small only if the
+/// verb is in a field of the input.
 const SMALL: &[&str] = &[
     "comment",
     "draft",
@@ -187,7 +189,8 @@ fn is_true(input: &Value, fields: &[&str]) -> bool {
     fields.iter().any(|field| input.get(*field).and_then(Value::as_bool) == Some(true))
 }
 
-/// A field that makes a tool destroy something, or stop everything that runs.
+/// A field or a name that makes a tool destroy something, stop everything that runs, cancel a subscription, empty
+/// the trash or pay money back.
 fn is_destructive_by_fields(words: &[String], input: &Value) -> bool {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let destroys = is_true(

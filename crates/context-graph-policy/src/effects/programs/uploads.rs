@@ -1,4 +1,4 @@
-//! Programs that upload files to buckets, shares and drop boxes.
+//! Programs that copy files to and from buckets, shares and drop boxes.
 
 use crate::effects::path::absolute;
 use crate::effects::shell::{Flow, Shell};
@@ -6,7 +6,8 @@ use crate::effects::{Access, SentKind, Text};
 use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
-    /// Reports an upload; false if this run uploads nothing.
+    /// Reports what an upload sends, and what a download writes; false if the command is neither. A dry run of one
+    /// does nothing, but counts.
     pub(super) fn uploaded(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let run = call.run;
         let words = &call.words;

@@ -11,7 +11,7 @@ impl Shell<'_> {
     pub(super) fn unwrapped(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Option<Flow> {
         let run = call.run;
         match run.name.as_str() {
-            // Asks whether it could.
+            // `sudo true` only checks whether sudo is allowed.
             "sudo" | "doas" if matches!(call.command(), [only] if matches!(only.known(), "true" | ":")) => {}
             "sudo" | "doas"
                 if call.rest.is_none() && call.has_any(&["--version", "--help", "-K", "-k", "-h", "-v"]) => {}

@@ -74,7 +74,7 @@ fn by_beginning(shelf: &Shelf, beginning: &str) -> Result<Vec<Entry>, Failure> {
             not_found(beginning)
         } else {
             Failure::usage(format!("several calls begin with `{beginning}`"))
-                .with_next_step("say more of the id, or take SESSION:NUMBER from `audit log`")
+                .with_next_step("give more characters of the id, or take SESSION:NUMBER from `audit log`")
         });
     };
     in_sessions(shelf, sessions, id)

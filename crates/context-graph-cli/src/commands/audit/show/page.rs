@@ -54,7 +54,7 @@ impl Page<'_> {
         let times = if call.deferrals == 1 { "once" } else { "several times" };
         if call.deferrals > 0 {
             self.line(
-                "put off",
+                "deferred",
                 &format!("{times}, to another run of {}", Agent::of_session(&call.session_id).title()),
             );
         }
@@ -65,7 +65,7 @@ impl Page<'_> {
                 self.value("executed, with another input", executed);
             }
             (Some(asked), _) => self.value("input", asked),
-            (None, Some(executed)) => self.value("executed (nobody was seen asking)", executed),
+            (None, Some(executed)) => self.value("executed (no request on record)", executed),
             (None, None) => {}
         }
         for decided in &call.decided {
@@ -225,16 +225,16 @@ fn why(call: &Call) -> String {
         (Evidence::Result, Outcome::Interrupted) => return format!("{client} says that it was interrupted"),
         (Evidence::Result, _) => return format!("{client} reported the result"),
         (Evidence::Refusal, _) => return format!("{client} refused it"),
-        (Evidence::Ruling, _) => "a rule decided so",
+        (Evidence::Ruling, _) => "a rule decided it",
         (Evidence::Batch, Outcome::Denied) if was_asked(call) => {
             "it was asked about and nobody said yes, so it did not run"
         }
-        (Evidence::Batch, _) => "so the model was told",
-        (Evidence::AskedAgain, _) => "it was put off and asked for again, and has no answer yet",
+        (Evidence::Batch, _) => "the model was told so",
+        (Evidence::AskedAgain, _) => "it was deferred and requested again, and has no answer yet",
         (Evidence::BrokenOff, _) if call.permission_asked => {
-            "the turn was broken off while permission was asked for or after"
+            "the turn was interrupted after permission was asked for"
         }
-        (Evidence::BrokenOff, _) => "the turn was broken off before an answer came",
+        (Evidence::BrokenOff, _) => "the turn was interrupted before an answer came",
         (Evidence::TurnOver, _) => "the turn went on without an answer on record",
         (Evidence::Open, _) => "no answer yet",
     };

@@ -51,11 +51,8 @@ impl HeadsCopy {
             return Ok(Some(Self { file, newest: Vec::new(), count: 0 }));
         }
         let all = heads::read(&file).map_err(|problem| {
-            Failure::new(
-                ErrorCode::Corruption,
-                format!("the heads that were written down cannot be read: {problem}"),
-            )
-            .with_next_step("--heads names another file; without audit.heads_file none is compared")
+            Failure::new(ErrorCode::Corruption, format!("the noted heads cannot be read: {problem}"))
+                .with_next_step("--heads names another file; without audit.heads_file none is compared")
         })?;
         if all.is_empty() && !known {
             // We never write an empty file, so somebody emptied it.
@@ -64,7 +61,7 @@ impl HeadsCopy {
                 format!("the records were changed or are incomplete: {} is empty", file.display()),
             )
             .with_next_step(
-                "compare with a backup of it; once you know what became of it, `audit verify --acknowledge` says so",
+                "compare with a backup of it; once you know what happened to it, confirm it with `audit verify --acknowledge`",
             ));
         }
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -92,7 +89,7 @@ impl HeadsCopy {
                 return Ok(Some(Break {
                     session_id: Some(head.session_id.clone()),
                     seq: Some(head.seq),
-                    what: "the chain is not the one that was written down outside".to_owned(),
+                    what: "the hash chain does not match the head noted outside the project".to_owned(),
                 }));
             }
         }
@@ -104,7 +101,7 @@ impl HeadsCopy {
         Ok(missing.map(|(id, seq)| Break {
             session_id: Some(id),
             seq: Some(seq),
-            what: format!("{} had its head, and does not have it any more", self.file.display()),
+            what: format!("its head is missing from {}", self.file.display()),
         }))
     }
 

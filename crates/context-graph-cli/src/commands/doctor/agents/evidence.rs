@@ -27,7 +27,7 @@ pub(super) fn check(registered: &Registered<'_>) -> CheckResult {
         return CheckResult::warning(
             registered.name(),
             format!(
-                "{title} has worked here since our hooks were registered, and nothing of it reached us: {}",
+                "{title} has worked here since our hooks were registered, but none of its events reached us: {}",
                 file.display()
             ),
             format!(

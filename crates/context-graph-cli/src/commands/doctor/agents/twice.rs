@@ -11,14 +11,14 @@ pub(super) fn check(registered: &Registered<'_>) -> Option<CheckResult> {
     let other = also_run(registered.environment, agent)?;
     let (own, other) = (registered.file.path().display(), other.display());
     let what = format!(
-        "{} runs our hooks of {own} and those of {other}: each event arrives twice. It is recorded once, but takes twice \
+        "{} runs our hooks from both {own} and {other}: each event arrives twice. It is recorded once, but takes twice \
          the time",
         agent.title()
     );
     let fix = match agent {
         // Only its own file can be told to block a call whose guard fails.
         Agent::Cursor => format!(
-            "keep {own}; take out those of {other} with `context-graph uninstall` if nobody runs Claude Code here"
+            "keep {own}; remove those in {other} with `context-graph uninstall` if nobody runs Claude Code here"
         ),
         _ => format!(
             "`context-graph uninstall --agent {agent}{}`, unless you need them in other projects",

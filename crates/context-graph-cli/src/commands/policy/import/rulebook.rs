@@ -83,7 +83,7 @@ pub(super) fn translate<'a>(rulebook: &Value, policy_of: impl Fn(&str) -> Option
                 builtins.iter().for_each(|(name, config)| result.builtin(name, config, &policy_of));
             }
             ("builtins" | "global_builtins" | "signals", _) => {
-                result.lose(section, "it must hold names, each with what it is set to");
+                result.lose(section, "it must be a table of names and their settings");
             }
             ("actions", value) => result.actions(value),
             ("watchdog", value) if is_off(value) => {}
