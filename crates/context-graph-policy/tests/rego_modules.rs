@@ -189,3 +189,45 @@ fn the_input_of_a_tool_is_found_under_its_old_name() {
     let text = "package p\nimport rego.v1\ndeny contains \"w\" if \"params\" in object.keys(input)";
     assert_eq!(ask(&set(&[("p.rego", text)]), "x").decision.verdict(), &Verdict::None, "nobody reads it");
 }
+
+/// Heads whose key the engine cannot name.
+const COMPUTED_KEYS: [&str; 4] = ["m[[1, 2]] := 1", "m[{\"a\": 1}] := 1", "m[1 + 1] := 1", "m[1.0] := 1"];
+
+#[test]
+fn a_computed_key_in_a_head_keeps_the_decisions_of_its_package() {
+    for head in COMPUTED_KEYS {
+        let text = format!("package p\nimport rego.v1\n{head}\ndeny contains \"no\" if true");
+        let more = "package p\nimport rego.v1\nask contains \"well?\" if false";
+        let outcome = ask(&set(&[("p.rego", &text), ("q.rego", more)]), "x");
+        assert_eq!((outcome.decision.verdict(), outcome.errors), (&Verdict::Deny, Vec::new()), "{head}");
+    }
+}
+
+#[test]
+fn a_computed_key_in_a_helper_does_not_hide_what_it_lacks() {
+    for head in COMPUTED_KEYS {
+        let shared = format!("package p.shared\nimport rego.v1\n{head}");
+        let outcome = ask(&set(&[("user.rego", USER), ("shared.rego", &shared)]), "x");
+        assert_eq!(outcome.errors.len(), 1, "{head}: {:?}", outcome.errors);
+    }
+}
+
+#[test]
+fn an_import_with_brackets_is_checked_like_one_with_dots() {
+    let user = "package p\nimport rego.v1\nimport data.q[\"t\"]\ndeny contains \"no\" if t.bad";
+    let complete = "package q.t\nimport rego.v1\nbad := true";
+    let outcome = ask(&set(&[("p.rego", user), ("q.rego", complete)]), "x");
+    assert_eq!((outcome.decision.verdict(), outcome.errors), (&Verdict::Deny, Vec::new()));
+    let lacking = "package q.t\nimport rego.v1\ngood := true";
+    assert_eq!(ask(&set(&[("p.rego", user), ("q.rego", lacking)]), "x").errors.len(), 1);
+}
+
+#[test]
+fn a_function_that_calls_itself_is_found_wherever_it_stands() {
+    for rules in ["f(x) := f(x)", "a := 1 f(x) := f(x)", "a := 1e5 f(x) := g(x) g(x) := f(x)"] {
+        let text = format!("package p\nimport rego.v1\n{rules}\ndeny contains \"no\" if f(1)");
+        let outcome = ask(&set(&[("p.rego", &text), ("q.rego", "package q\ndeny contains \"w\"")]), "x");
+        assert_eq!(outcome.errors.len(), 1, "{rules}: {:?}", outcome.errors);
+        assert_eq!(outcome.decision.verdict(), &Verdict::Deny, "{rules}");
+    }
+}

@@ -147,9 +147,11 @@ impl Loaded {
     }
 }
 
-/// Whether a file has a rule of this name. Where the engine cannot tell, it is asked for the rule, and says what is wrong.
+/// Whether a file has a rule of this name. If the head of some rule in it has a computed key, the engine cannot tell,
+/// and the tokens do.
 pub(super) fn defines(engine: &Engine, file: &Source, name: &str) -> bool {
-    engine.has_declared_rule_rooted_at(&file.path, name).unwrap_or(true)
+    let declared = engine.has_declared_rule_rooted_at(&file.path, name);
+    declared.unwrap_or_else(|_| Module::new(file).line_of(name).is_some())
 }
 
 /// Whether the engine itself has a function of this name.

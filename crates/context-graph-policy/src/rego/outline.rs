@@ -39,20 +39,35 @@ impl<'a> Module<'a> {
         Self { source, tokens: tokens(&source.text) }
     }
 
-    /// What is imported from below `data`: each alias and its meaning. An import whose path is not a plain name is left
-    /// out.
-    pub(super) fn imports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let after = |at: usize| self.tokens.get(at).map(|(_, token)| *token);
+    /// What is imported from below `data`: each alias and its meaning, with dots between its parts.
+    pub(super) fn imports(&self) -> impl Iterator<Item = (&'a str, String)> {
+        let token = |at: usize| self.tokens.get(at).map(|(_, token)| *token);
         (0..self.tokens.len()).filter_map(move |at| {
-            let (Some(Token::Name("import")), Some(Token::Name(path))) = (after(at), after(at + 1)) else {
+            let (Some(Token::Name("import")), Some(Token::Name(first))) = (token(at), token(at + 1)) else {
                 return None;
             };
-            let name = path.strip_prefix("data.")?;
-            match (after(at + 2), after(at + 3)) {
-                (Some(Token::Sign(b'[')), _) => None,
-                (Some(Token::Name("as")), Some(Token::Name(alias))) => Some((alias, name)),
-                _ => Some((name.rsplit('.').next().unwrap_or(name), name)),
+            let mut parts: Vec<&'a str> = first.split('.').collect();
+            let mut at = at + 2;
+            // `data.a["b"].c`
+            loop {
+                match (token(at), token(at + 1), token(at + 2)) {
+                    (Some(Token::Sign(b'[')), Some(Token::Text(part)), Some(Token::Sign(b']'))) => {
+                        parts.push(part);
+                        at += 3;
+                    }
+                    (Some(Token::Sign(b'.')), Some(Token::Name(rest)), _) => {
+                        parts.extend(rest.split('.'));
+                        at += 2;
+                    }
+                    _ => break,
+                }
             }
+            let (&"data", below) = parts.split_first()? else { return None };
+            let alias = match (token(at), token(at + 1)) {
+                (Some(Token::Name("as")), Some(Token::Name(alias))) => alias,
+                _ => below.last()?,
+            };
+            Some((alias, below.join(".")))
         })
     }
 
@@ -99,20 +114,17 @@ pub(super) fn calls<'a>(tokens: &[(u32, Token<'a>)]) -> impl Iterator<Item = (u3
     })
 }
 
-/// Where rules begin: at a name outside all brackets that is the first of its line and does not continue the line
-/// before.
+/// Where rules begin: at a name outside all brackets that follows an operand. Two operands never stand side by side
+/// within a rule.
 fn rule_starts(tokens: &[(u32, Token<'_>)]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut depth = 0_usize;
-    for (at, (line, token)) in tokens.iter().enumerate() {
+    for (at, (_, token)) in tokens.iter().enumerate() {
         match token {
             Token::Sign(b'(' | b'[' | b'{') => depth += 1,
             Token::Sign(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
             Token::Name(name) if depth == 0 && !KEYWORDS.contains(name) => {
-                let is_first = match at.checked_sub(1).map(|before| tokens[before]) {
-                    None | Some((_, Token::Sign(b';'))) => true,
-                    Some((before, token)) => before < *line && !continues(token),
-                };
+                let is_first = at.checked_sub(1).is_none_or(|before| ends_operand(tokens[before].1));
                 if is_first && !matches!(*name, "package" | "import") {
                     found.push(at);
                 }
@@ -123,12 +135,12 @@ fn rule_starts(tokens: &[(u32, Token<'_>)]) -> Vec<usize> {
     found
 }
 
-/// Whether a line that ends in this token goes on in the next one.
-fn continues(token: Token<'_>) -> bool {
+/// Whether an operand can end with this token. `;` separates like an operand.
+fn ends_operand(token: Token<'_>) -> bool {
     match token {
-        Token::Name(name) => KEYWORDS.contains(&name) || matches!(name, "default" | "package" | "import"),
-        Token::Text(_) => false,
-        Token::Sign(sign) => b"=<>!+-*/%|&,:.".contains(&sign),
+        Token::Name(name) => !KEYWORDS.contains(&name) && !matches!(name, "default" | "package" | "import"),
+        Token::Text(_) | Token::Number => true,
+        Token::Sign(sign) => b")]};".contains(&sign),
     }
 }
 
@@ -164,9 +176,21 @@ mod tests {
     }
 
     #[test]
+    fn rules_on_one_line_are_told_apart() {
+        let source = source("package p import rego.v1 a := 1 f(x) := f(x) b := 1e5 c := \"d\" default e := 2");
+        let names: Vec<_> = Module::new(&source).rules().iter().map(|rule| rule.name).collect();
+        assert_eq!(names, ["a", "f", "b", "c", "e"]);
+    }
+
+    #[test]
     fn imports_have_an_alias_and_a_meaning() {
-        let source =
-            source("package p\nimport rego.v1\nimport data.a.b\nimport data.c as d\nimport data.e[\"f\"]\n");
-        assert_eq!(Module::new(&source).imports().collect::<Vec<_>>(), [("b", "a.b"), ("d", "c")]);
+        let source = source(
+            "package p\nimport rego.v1\nimport data.a.b\nimport data.c as d\nimport data.e[\"f\"]\n\
+             import data[\"g\"].h\nimport data.i[\"j\"].k as l\nimport input.m\n",
+        );
+        let module = Module::new(&source);
+        let found: Vec<_> = module.imports().collect();
+        let found: Vec<_> = found.iter().map(|(alias, name)| (*alias, name.as_str())).collect();
+        assert_eq!(found, [("b", "a.b"), ("d", "c"), ("f", "e.f"), ("h", "g.h"), ("l", "i.j.k")]);
     }
 }

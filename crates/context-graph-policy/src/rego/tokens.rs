@@ -1,4 +1,4 @@
-//! Splits a policy's text into tokens with their lines: names, strings and signs, without comments.
+//! Splits a policy's text into tokens with their lines: names, strings, numbers and signs, without comments.
 
 /// A token of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,6 +7,8 @@ pub(super) enum Token<'a> {
     Name(&'a str),
     /// The text between quotes, still escaped.
     Text(&'a str),
+    /// A number, whatever it is.
+    Number,
     /// Any other character that is not white space.
     Sign(u8),
 }
@@ -30,6 +32,10 @@ pub(super) fn tokens(text: &str) -> Vec<(u32, Token<'_>)> {
                 found.push((line, Token::Name(text[at..at + length].trim_end_matches('.'))));
                 length
             }
+            byte if byte.is_ascii_digit() => {
+                found.push((line, Token::Number));
+                number(&bytes[at..])
+            }
             byte => {
                 if !byte.is_ascii_whitespace() {
                     found.push((line, Token::Sign(byte)));
@@ -47,6 +53,16 @@ pub(super) fn tokens(text: &str) -> Vec<(u32, Token<'_>)> {
 
 fn until(bytes: &[u8], is_end: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|byte| is_end(*byte)).unwrap_or(bytes.len())
+}
+
+/// The length of a number: `12`, `0.5`, `1e-5`.
+fn number(bytes: &[u8]) -> usize {
+    let is_in = |at: usize| match bytes[at] {
+        b'.' => true,
+        b'+' | b'-' => matches!(bytes[at - 1], b'e' | b'E'),
+        byte => byte.is_ascii_alphanumeric(),
+    };
+    (1..bytes.len()).find(|at| !is_in(*at)).unwrap_or(bytes.len())
 }
 
 /// The length up to the closing quote.
@@ -85,9 +101,29 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_number_is_one_token() {
+        let found: Vec<_> = tokens("1e-5+x[0].y 12.5 a1").into_iter().map(|(_, token)| token).collect();
+        assert_eq!(
+            found,
+            [
+                Token::Number,
+                Token::Sign(b'+'),
+                Token::Name("x"),
+                Token::Sign(b'['),
+                Token::Number,
+                Token::Sign(b']'),
+                Token::Sign(b'.'),
+                Token::Name("y"),
+                Token::Number,
+                Token::Name("a1"),
+            ]
+        );
+    }
+
     proptest! {
         #[test]
-        fn any_text_has_an_answer(text in "[a\"`#\\\\.é\n ]{0,40}") {
+        fn any_text_has_an_answer(text in "[a1e+\"`#\\\\.é\n ]{0,40}") {
             let _ = tokens(&text);
         }
     }
