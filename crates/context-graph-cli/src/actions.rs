@@ -24,9 +24,9 @@ pub(crate) const VERB: &str = "run-actions";
 const KEPT: usize = 400;
 
 /// The event as actions see it: shortened, without secrets, in a file without a name.
-pub(crate) fn handed_on(sessions: &Sessions, event: &Event, at_ms: i64) -> io::Result<File> {
-    let record = sessions.record(event.clone(), at_ms, None);
-    nameless(sessions.folder().path(), record.payload.as_bytes())
+pub(crate) fn handed_on(sessions: &Sessions, event: &Event, at_ms: i64) -> Option<File> {
+    let record = sessions.record(event.session_id(), event.clone(), at_ms).ok()?;
+    nameless(sessions.folder().path(), record.payload.as_bytes()).ok()
 }
 
 /// A file that is already deleted and disappears when it is closed. With a pipe, the hook would have to wait

@@ -42,8 +42,8 @@ pub(crate) fn run(args: &RunActionsArgs, environment: &Environment) -> CommandRe
     }
     let sessions = environment.sessions(args.db_path.as_deref())?;
     for failure in failures {
-        let record = sessions.record(failure.to_event(event.session_id()), clock::now_ms(), None);
-        sessions.append_record(event.session_id(), &record)?;
+        let failed = failure.to_event(event.session_id());
+        sessions.append(event.session_id(), failed, clock::now_ms(), None, || 0)?;
     }
     Ok(())
 }

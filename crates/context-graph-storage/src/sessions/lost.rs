@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use context_graph_core::session::{EVENTS_LOST, EventsLost, LOSS_ACKNOWLEDGED, Session, loss_acknowledged};
 use context_graph_events::Event;
+use context_graph_secrets::Memory;
 use memchr::memmem::Finder;
 
 use super::codec::{decode_record, decode_session, encode_record};
@@ -196,7 +197,7 @@ impl Sessions {
         at_ms: i64,
     ) -> Result<Position> {
         let session_id = lock.session_id().to_owned();
-        let record = self.record(lost.to_event(&session_id), at_ms, None);
+        let record = self.record_knowing(lost.to_event(&session_id), at_ms, None, &mut Memory::default());
         let end = lock.append(&encode_record(&record)?)?;
         lock.settle_at(end);
         let told = format!("{}{lost}", whose(&session_id)?);
@@ -264,7 +265,7 @@ impl Sessions {
         let damage = untold_damage(&mut lock.entries_since(None)?);
         let mut state = self.load_whole(&mut lock, session_id, now_ms, &mut store, damage, 0)?;
         let entry = change(&mut state.session);
-        let record = self.record(entry, now_ms, None);
+        let record = self.record_knowing(entry, now_ms, None, &mut Memory::default());
         lock.append(&encode_record(&record)?)?;
         let Some(folded) = self.fold(&mut lock, store.opened()?, &mut state, false)? else { return Ok(()) };
         self.folded(lock, &folded, !was_live)?;

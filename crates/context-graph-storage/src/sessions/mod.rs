@@ -28,7 +28,7 @@ use context_graph_events::Event;
 use context_graph_secrets::{Memory, Redactor};
 
 use crate::error::{Result, StorageError};
-use crate::live::{Damage, LiveSession};
+use crate::live::{Damage, LiveSession, StateReading};
 use crate::paths::StateFolder;
 use crate::quarantine::{forget_losses, has_losses, note_loss, take_losses};
 use crate::session_key::SessionKey;
@@ -101,12 +101,14 @@ impl Sessions {
         if has_losses(self.folder.live()) { take_losses(&self.folder.live_folder()) } else { Vec::new() }
     }
 
-    /// An event as it will be stored: cut to size and redacted.
-    pub fn record(&self, event: Event, at_ms: i64, ruling: Option<NewRuling>) -> EventRecord {
-        self.record_knowing(event, at_ms, ruling, &mut Memory::default())
+    /// An event as its session will store it: cut to size, and without secrets, also those that the session remembers.
+    pub fn record(&self, session_id: &str, event: Event, at_ms: i64) -> Result<EventRecord> {
+        // An unreadable state must not keep an event from being passed on.
+        let reading = self.folder.session(session_id)?.read_state_unlocked();
+        Ok(self.record_knowing(event, at_ms, None, &mut remembered(&reading)))
     }
 
-    /// The same, with the secrets that the session remembers.
+    /// The same, with these secrets.
     fn record_knowing(
         &self,
         event: Event,
@@ -137,13 +139,6 @@ impl Sessions {
         self.redactor.get_or_init(|| Redactor::new(self.folder.seal().derive("redaction", &[]).into_key()))
     }
 
-    /// Stores a finished record without stepping its session: for events of our own, not the client's. The next
-    /// process that steps the session applies it.
-    pub fn append_record(&self, session_id: &str, record: &EventRecord) -> Result<Vec<Damage>> {
-        let live = self.folder.session(session_id)?.durable(self.durable);
-        self.append_to(&live, record, &Memory::default())
-    }
-
     fn append_to(&self, live: &LiveSession, record: &EventRecord, memory: &Memory) -> Result<Vec<Damage>> {
         let bytes = codec::remembering(&memory.fresh_bytes(), encode_record(record)?);
         let damage = live.append_only(&bytes)?;
@@ -168,8 +163,7 @@ impl Sessions {
         let live = self.folder.session(session_id)?.durable(self.durable);
         // An unreadable state must not keep an event from being stored.
         let reading = live.read_state_unlocked();
-        let state = reading.as_ref().ok().and_then(|reading| reading.state.as_ref());
-        let mut memory = state.map(|state| codec::memory_of(state.payload())).unwrap_or_default();
+        let mut memory = remembered(&reading);
         let mut record = self.record_knowing(event, at_ms, ruling, &mut memory);
         record.took_us = took_us();
         let damage = self.append_to(&live, &record, &memory)?;
@@ -181,4 +175,10 @@ impl Sessions {
         let reading = self.folder.session(session_id)?.read_state_unlocked()?;
         Ok(reading.state.and_then(|state| decode_session(state.payload()).ok()))
     }
+}
+
+/// The secrets that a session remembers.
+fn remembered(reading: &Result<StateReading>) -> Memory {
+    let state = reading.as_ref().ok().and_then(|reading| reading.state.as_ref());
+    state.map(|state| codec::memory_of(state.payload())).unwrap_or_default()
 }

@@ -281,7 +281,7 @@ impl<'a> HookContext<'a> {
     /// Keeps the event for the actions that it starts.
     pub(super) fn hand_on(&self, event: &Event, at_ms: i64) {
         if let Ok(sessions) = self.sessions() {
-            *self.handed_on.borrow_mut() = actions::handed_on(sessions, event, at_ms).ok();
+            *self.handed_on.borrow_mut() = actions::handed_on(sessions, event, at_ms);
         }
     }
 
