@@ -11,6 +11,7 @@ use context_graph_storage::safe_open::read_regular;
 use context_graph_storage::sessions::{Arrival, Durability, NotBefore, Sessions, Stepped};
 use context_graph_storage::{Patience, StorageError};
 
+use super::budget;
 use super::context::HookContext;
 use super::decide::HookDecision;
 use super::error::HookError;
@@ -24,7 +25,8 @@ use crate::{heads, summary, transcript_files};
 const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git could have committed session data. It is restored; check \
                          your recent commits";
 
-/// How long a tool call on the full path may take, from the start of the process.
+/// How long a tool call on the full path may take, from the start of the process. Signals may have used all of it; then it
+/// still has the time of an event.
 const FULL_PATH: Duration = Duration::from_millis(2700);
 
 /// What is known once an event is recorded.
@@ -68,7 +70,9 @@ pub(super) fn event(
         RecordMode::Fast => append(context, incoming, decided, at_ms),
         RecordMode::Full => {
             if matches!(event, Event::PreToolUse(_)) {
-                context.watch_until(FULL_PATH, |error| decided.answer(None).but_unrecorded(error));
+                let least = context.started.elapsed() + Duration::from_millis(budget::of_event(event));
+                let end = FULL_PATH.max(least);
+                context.watch_until(end, |error| decided.answer(None).but_unrecorded(error));
             }
             step(context, incoming, decided, at_ms)
         }
