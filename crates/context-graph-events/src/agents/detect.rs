@@ -82,10 +82,11 @@ fn named(object: &Map<String, Value>, name: &str, around: Surroundings<'_>) -> O
     if object.contains_key("turn_id") || is_unfiled || lies_in("/rollout-") {
         return Some(Agent::Codex);
     }
-    // Droid's calls have no id. Neither have events of the session, so Claude Code's are known by their transcript.
+    // Droid's calls have no id. Neither have events of the session, so Claude Code's are known by their transcript: Droid's
+    // variable is also set in a Claude Code that runs in a shell of Droid.
+    let started_by_droid = || (around.variable)("DROID_PROJECT_DIR").is_some();
     let is_droid = !object.contains_key("tool_use_id")
-        && !lies_in("/.claude/")
-        && (lies_in("/.factory/") || (around.variable)("DROID_PROJECT_DIR").is_some());
+        && (lies_in("/.factory/") || !lies_in("/.claude/") && started_by_droid());
     is_droid.then_some(Agent::Droid)
 }
 
