@@ -41,7 +41,7 @@ fn nearest_of(verbs: &[Verb], verb: Verb) -> Option<Verb> {
 }
 
 /// The final decision: what the event can carry, and the agent, if it is not Claude Code. An agent that was held before is
-/// released. Settling twice changes nothing.
+/// released. A settled decision can be settled again after others were joined to it.
 #[must_use]
 pub fn settle(caller: Option<&Caller>, event: &Event, decision: Decision) -> Decision {
     let fitted = match event.known_name() {

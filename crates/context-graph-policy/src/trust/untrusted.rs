@@ -138,7 +138,7 @@ mod tests {
         command = "touch ran"
         [[actions]]
         name = "x"
-        event = "Objection"
+        event = "Stop"
         command = "touch ran"
         [programs.deployctl]
         operands = "value*"
