@@ -27,7 +27,7 @@ fn where_policy_says(verb: &str, events: &[&str]) -> Place {
 }
 
 #[test]
-fn an_event_with_only_what_the_specification_names_is_answered_and_recorded() {
+fn an_event_with_only_the_fields_of_the_contract_is_answered_and_recorded() {
     let place = Place::new();
     for (event, own) in [
         ("Notification", json!({"message": "waiting for you"})),

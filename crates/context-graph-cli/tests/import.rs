@@ -148,7 +148,7 @@ fn the_title_that_claude_code_gave_is_the_sessions() {
         ONE,
         &[made.clone(), json!({"type": "ai-title", "aiTitle": "Not its own", "sessionId": TWO}), made],
     );
-    // The user's own title is preferred, the newest; a summary is that of the message that it names.
+    // The newest title from the user wins. A summary belongs to the message that it names.
     add(
         &place,
         TWO,

@@ -119,7 +119,7 @@ fn worked_in(told: &mut Told<'_>) {
         done["tool_response"] = response;
         done
     };
-    let start = json!({"cwd": "/work", "source": "startup"});
+    let start = json!({"cwd": "/project", "source": "startup"});
     told.send(&["hooks", "session-start", "--stdin"], &envelope("session_start", 0, start));
     let prompt = json!({"prompt": "rename the parser module"});
     told.send(&["hooks", "prompt-submit", "--stdin"], &envelope("user_prompt_submit", 1000, prompt));

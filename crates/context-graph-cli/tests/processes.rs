@@ -183,7 +183,10 @@ fn a_store_held_by_another_makes_a_turn_wait_in_its_journal() {
     let held = rusqlite::Connection::open(&data).unwrap();
     held.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let waiting = quickest_of(["d", "e", "f"]);
-    assert!(waiting < free + Duration::from_millis(700), "a start waits once, 400 ms at most: {waiting:?}, {free:?}");
+    assert!(
+        waiting < free + Duration::from_millis(700),
+        "a start waits once, 400 ms at most: {waiting:?}, {free:?}"
+    );
     drop(held);
     place.send(&["hooks", "event"], stop("s")).succeeded();
     let asked = "SELECT seq, event FROM events WHERE event = 'Stop' ORDER BY seq";

@@ -1,4 +1,4 @@
-//! The README says what is so today: its commands, its example and its figures.
+//! Checks that the README's commands, example and figures are current.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;

@@ -100,7 +100,7 @@ fn the_event_name_must_be_a_string() {
     assert!(read(&json!({})).unwrap_err().contains("`hook_event_name`"));
 }
 
-/// The whole of what the specification's payloads have; the client sends more.
+/// All fields that payloads have by the hook contract; the client sends more.
 #[test]
 fn an_event_that_names_no_more_than_it_must_is_read() {
     let common = json!({"session_id": "s", "transcript_path": "/t", "cwd": "/c"});

@@ -1,4 +1,4 @@
-//! The README says what is so: its hook is the one that is compiled, and its dependencies are all there are.
+//! Checks the README: the hook that it shows compiles, and its list of dependencies is complete.
 
 #[test]
 fn the_readme_shows_the_example_as_it_is_compiled() {

@@ -1,4 +1,4 @@
-//! Our reading of words against bash's own, where a bash is at hand: the arguments a program gets must be the same.
+//! Compares our splitting of words with bash's, if bash is installed: the arguments that a program gets must be the same.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]

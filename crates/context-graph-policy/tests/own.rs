@@ -1,5 +1,5 @@
-//! Ways to what is ours past the guard, each with the files it needs: patches, archives, folders that are copied, and lists of
-//! files that git does not keep. Ordinary calls beside them pass.
+//! Attempts to change our own files past the guard, each with the files that it needs: patches, archives, copied folders,
+//! and lists of files that git does not track. Similar ordinary calls pass.
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read fails the test")]
 

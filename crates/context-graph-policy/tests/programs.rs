@@ -1,4 +1,4 @@
-//! The tables of programs: every row reads, names rules that are there, and is read by its program's own ways.
+//! The tables of programs: every row can be parsed, names only existing rules, and follows its program's conventions.
 
 #![expect(clippy::unwrap_used, reason = "a row that cannot be read fails the test")]
 

@@ -1,4 +1,4 @@
-//! Policies in the manner of Cupcake's: every verb, every way of being routed.
+//! Policies in the style of Cupcake: every verb and every kind of routing.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,5 @@
-//! Runners, aliases, hooks and copies: what is run lies in a file of the project, or is our own program under another name.
+//! Runners, aliases, hooks and copies: the command that runs is in a file of the project, or is our own program under another
+//! name.
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read fails the test")]
 

@@ -232,8 +232,8 @@ impl Client {
         Ok(taken.records)
     }
 
-    /// The number of what the server stored last of this machine; `None` if the server does not tell. It grows with every
-    /// push, so one that is smaller than before is that of a server that was set back.
+    /// The number of the last push that the server stored from this machine; `None` if the server does not tell. It grows with
+    /// every push. A smaller number than before means that an older copy of the server's database was restored.
     pub fn pushed(&self) -> Result<Option<i64>, ClientError> {
         let asked = self.agent.get(self.at("/v1/machine")).header("authorization", self.bearer());
         match self.read::<Taken>(asked.call()) {

@@ -38,8 +38,8 @@ impl PushError {
     }
 }
 
-/// A time that a machine tells, as rows have it: no earlier than 2020 and no later than tomorrow, whatever its clock says.
-/// Records keep what they say.
+/// A machine's time as it is stored in rows: not before 2020 and not after tomorrow, whatever its clock says. Records stay as
+/// they are.
 pub(crate) fn plausible(at_ms: i64, now_ms: i64) -> i64 {
     const EARLIEST_MS: i64 = 1_577_836_800_000;
     const DAY_MS: i64 = 86_400_000;

@@ -61,7 +61,9 @@ pub fn default_plan(binary: &str, client_version: Option<ClientVersion>, options
 pub const fn left_out(event: EventName) -> Option<&'static str> {
     match event {
         EventName::WorktreeCreate => Some("a hook for it replaces git and must create the worktree"),
-        EventName::MessageDisplay => Some("it fires often, the client waits for it, and only policies of your own can use it"),
+        EventName::MessageDisplay => {
+            Some("it fires often, the client waits for it, and only policies of your own can use it")
+        }
         EventName::FileChanged => {
             Some("it watches nothing without a matcher, and what to watch is for you to say")
         }

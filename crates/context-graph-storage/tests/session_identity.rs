@@ -31,7 +31,7 @@ fn a_session_is_created_once_and_found_again() {
 }
 
 #[test]
-fn the_plain_open_of_the_specification_works() {
+fn the_plain_open_of_the_contract_works() {
     let place = Place::new();
     let mut sessions = SessionIdentityManager::open(place.data()).unwrap();
     let created = sessions.load_or_create("s", None).unwrap();

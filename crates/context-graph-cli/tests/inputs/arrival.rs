@@ -44,7 +44,7 @@ fn what_is_said_names_the_form_that_was_sent_and_counts_in_words() {
 
 /// Uses the types themselves, so that nothing else can make it compile.
 #[test]
-fn the_types_of_the_contract_are_where_the_specification_looks_for_them() {
+fn the_types_of_the_contract_are_at_its_paths() {
     use context_graph_cli::commands::hooks::{
         ConversationMessage, HookEventType, HookInput, HookPayload, NewEnvelope as _, SessionEndStatus,
     };

@@ -1,4 +1,4 @@
-//! Every accepted input has an effect: flags, envelope fields and the specification's own scripts.
+//! Every accepted input has an effect: flags, envelope fields and the scripts of the hook contract.
 //! Afterwards, all commands report the same about it.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]

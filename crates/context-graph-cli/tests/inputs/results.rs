@@ -166,8 +166,8 @@ fn a_flag_that_stdin_contradicts_is_an_error_and_the_call_is_on_record_as_stdin_
 }
 
 #[test]
-fn the_specifications_script_does_not_lose_a_call_that_failed_in_its_response() {
-    // The specification's script word for word, except for `jq`, which may be missing:
+fn the_contracts_script_does_not_lose_a_call_that_failed_in_its_response() {
+    // The contract's script word for word, except for `jq`, which may be missing:
     // `.payload.data.error == null` is true here.
     let place = Place::new();
     let run = place.send(

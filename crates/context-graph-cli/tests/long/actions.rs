@@ -67,9 +67,14 @@ fn an_action_gets_the_event_without_its_secrets_in_the_projects_root() {
 
 #[test]
 fn a_secret_that_the_session_remembers_reaches_neither_an_action_nor_the_record_of_its_failure() {
-    let place = place(&action("desktop", "Notification", "cat > seen.part; cat seen.part >&2; mv seen.part seen.json; exit 1"));
+    let place = place(&action(
+        "desktop",
+        "Notification",
+        "cat > seen.part; cat seen.part >&2; mv seen.part seen.json; exit 1",
+    ));
     let secret = "fluegelhorn-am-dienstag-7731";
-    send(&place, "UserPromptSubmit", &json!({"prompt": format!("use DB_PASSWORD={secret} for the tests")})).succeeded();
+    send(&place, "UserPromptSubmit", &json!({"prompt": format!("use DB_PASSWORD={secret} for the tests")}))
+        .succeeded();
     notify(&place, &format!("waiting for {secret}"));
     let seen = wait_for_file(&place, "seen.json");
     assert!(seen.contains("waiting for") && !seen.contains(secret), "{seen}");

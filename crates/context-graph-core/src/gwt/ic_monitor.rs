@@ -62,7 +62,7 @@ impl fmt::Display for ICLevel {
     }
 }
 
-/// An IC and what follows from it.
+/// An IC with its level, and whether it is a crisis.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ICClassification {
     /// The IC, in `[0, 1]`.

@@ -25,6 +25,7 @@ mod reach;
 mod same;
 mod secrets;
 mod self_protection;
+mod settings_here;
 mod sizes;
 mod switched_off;
 #[cfg(test)]

@@ -62,7 +62,7 @@ fn is_same_path(one: &PathEffect, other: &PathEffect) -> bool {
 /// Options by their full names, and operands.
 type Read = (Vec<(String, Vec<String>)>, Vec<String>, Option<usize>);
 
-/// What a program is given: equal for every spelling and order of options, and every way to write a path.
+/// A program's arguments in normal form: the same for every spelling and order of options, and for every way to write a path.
 fn read(run: &Run, effects: &Effects, known: KnownPrograms<'_>) -> Option<Read> {
     let call = known.read(run);
     // What is not described, or runs another command, is compared word by word.

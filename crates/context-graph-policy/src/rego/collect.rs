@@ -60,12 +60,7 @@ fn items(value: &Value) -> Vec<&Value> {
     }
 }
 
-fn one(
-    set: &SetValue,
-    item: &Value,
-    input: &Input,
-    changes: &mut Vec<Change>,
-) -> Result<Decision, String> {
+fn one(set: &SetValue, item: &Value, input: &Input, changes: &mut Vec<Change>) -> Result<Decision, String> {
     let default_rule = stem(&set.file);
     let empty = Map::new();
     let (fields, text) = match item {

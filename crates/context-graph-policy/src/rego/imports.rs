@@ -25,7 +25,8 @@ pub(super) fn unresolved(engine: &Engine, modules: &[Module<'_>]) -> Vec<RegoErr
 
 /// Every name below `data` that a file uses, with its line.
 fn used<'a>(module: &Module<'a>) -> impl Iterator<Item = (u32, String)> {
-    let aliases: Vec<(&'a str, String)> = [("data", String::new())].into_iter().chain(module.imports()).collect();
+    let aliases: Vec<(&'a str, String)> =
+        [("data", String::new())].into_iter().chain(module.imports()).collect();
     let mut is_import = false;
     module.tokens.iter().filter_map(move |(line, token)| {
         let Token::Name(path) = token else { return None };

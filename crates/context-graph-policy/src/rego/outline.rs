@@ -177,7 +177,8 @@ mod tests {
 
     #[test]
     fn rules_on_one_line_are_told_apart() {
-        let source = source("package p import rego.v1 a := 1 f(x) := f(x) b := 1e5 c := \"d\" default e := 2");
+        let source =
+            source("package p import rego.v1 a := 1 f(x) := f(x) b := 1e5 c := \"d\" default e := 2");
         let names: Vec<_> = Module::new(&source).rules().iter().map(|rule| rule.name).collect();
         assert_eq!(names, ["a", "f", "b", "c", "e"]);
     }

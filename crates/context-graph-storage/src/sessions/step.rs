@@ -109,7 +109,8 @@ struct Kept {
 }
 
 impl Sessions {
-    /// Stores an event and steps its session.
+    /// Stores an event and steps its session. One long function, because what must not be lost depends on the order of
+    /// these steps.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
         let Arrival { event, at_ms, previous_session_id, took_us, ruling, .. } = arrival;
         let Arrival { crisis_threshold, told_below, mut title, .. } = arrival;

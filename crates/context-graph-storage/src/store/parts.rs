@@ -55,7 +55,7 @@ impl Store {
         })
     }
 
-    /// How many threads are worth it, and all numbers in about equal parts: one where there is little to do.
+    /// Splits the numbers into about equal parts, one for each thread that is worth starting.
     fn parts(&self) -> Result<(i64, Vec<Part>)> {
         let last: i64 = self.settle(|store| {
             let asked = "SELECT coalesce(max(number), 0) FROM sessions";

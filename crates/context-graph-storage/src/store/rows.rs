@@ -38,7 +38,7 @@ impl DecodedRecords {
         self.events.push(event);
     }
 
-    /// What they come to. Only the records stay.
+    /// Correlates the events into entries. The records stay.
     pub(super) fn correlated(&mut self, ledger: &Ledger) -> Vec<Entry> {
         let project = ledger.entry.project.as_deref().unwrap_or_default();
         let origin = SessionRef { session_id: &ledger.entry.session_id, project };

@@ -1,5 +1,5 @@
 //! Names that the hook contract requires at this path. They are defined elsewhere, and the program uses them
-//! from there.
+//! from there. Only the two traits below are defined here, since nothing but the contract needs them.
 //!
 //! | contract | defined in |
 //! |---|---|
@@ -16,12 +16,18 @@
 //! | contract | defined in |
 //! |---|---|
 //! | `JOHARI_LOW_THRESHOLD` | `core/src/gwt/johari.rs` |
-//! | `HookEventType::is_fast_path`, `HookInput::is_fast_path` | `events/src/envelope/mod.rs` |
-//! | `HookPayload::is_session_start` and the other `is_…` | `events/src/envelope/payload.rs` |
-//! | `SessionStartPayload::is_startup` and the other `is_…` | `events/src/claude_code/session_start.rs` |
+//! | `ICMonitor::new`, `update`, `compute_ic` | `core/src/gwt/ic_monitor.rs` |
+//! | `HookEventType::is_fast_path`; `HookInput::is_fast_path`, `from_json` | `events/src/envelope/mod.rs` |
+//! | `HookPayload::tool_name`, `prompt`, `duration_ms`, and all `is_…` | `events/src/envelope/payload.rs` |
+//! | `ConversationMessage::user`, `assistant`, `system` | `events/src/envelope/message.rs` |
 //! | `trait InjectsContext` | `events/src/claude_code/mod.rs` |
-//! | `PostToolUsePayload::was_successful` | `events/src/claude_code/post_tool_use.rs` |
-//! | `SessionIdentityManager::open`, `get_cached`, `link_sessions`, `persist_final` | `storage/src/session_identity.rs` |
+//! | `is_tool` and `parse_tool_input` of tool events | `events/src/claude_code/shared.rs` |
+//! | `SessionStartPayload::source_str`, and all `is_…` | `events/src/claude_code/session_start.rs` |
+//! | `PostToolUsePayload::was_successful`, `get_output` | `events/src/claude_code/post_tool_use.rs` |
+//! | `PreCompactPayload::is_manual`, `is_auto`, `instructions` | `events/src/claude_code/pre_compact.rs` |
+//! | `UserPromptSubmitPayload::contains`, `preview` | `events/src/claude_code/user_prompt_submit.rs` |
+//! | `NotificationPayload::message`, `contains` | `events/src/claude_code/notification.rs` |
+//! | `SessionIdentityManager::open`, `save`, `update_ic_and_trajectory`, `get_cached`, `link_sessions`, `persist_final` | `storage/src/session_identity.rs` |
 
 pub use context_graph_core::gwt::consciousness::ConsciousnessState;
 pub use context_graph_core::gwt::ic_monitor::{ICClassification, ICLevel};

@@ -1,5 +1,5 @@
-//! How far each session has been pushed, and what the server said last: a server that knows less than that was set back
-//! to an older copy of its database, and gets again what it lost.
+//! How far each session has been pushed, and the last number from the server. A smaller number means that an older copy of
+//! its database was restored; then the lost records are pushed again.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -84,7 +84,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     }
 }
 
-/// Remembers the other name that a statement gives to a command, and writes a command with such a name out.
+/// Remembers an alias that a statement defines, and replaces an alias by its command.
 fn renamed(aliases: &mut Vec<(String, Text)>, words: &mut [Text]) {
     let Some((first, args)) = words.split_first_mut() else { return };
     let name = first.known().to_ascii_lowercase();

@@ -79,7 +79,7 @@ pub(crate) struct Shell<'a> {
     pub(crate) unpacked: bool,
     /// Something was fetched from a host that is not a known source of code.
     pub(crate) strange: bool,
-    /// Something was fetched without encryption, or from a machine without a name.
+    /// Something was fetched without encryption, or from an address instead of a host name.
     pub(crate) exposed: bool,
     /// Folders with clones from hosts that are not a known source of code.
     pub(crate) foreign: Vec<String>,

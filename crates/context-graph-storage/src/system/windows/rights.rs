@@ -1,5 +1,5 @@
 //! The owner of a file and its access list, and the user of this process.
-#![expect(unsafe_code, reason = "the calls of the system are")]
+#![expect(unsafe_code, reason = "calls of the Windows API are unsafe")]
 
 use std::fs::File;
 use std::io;

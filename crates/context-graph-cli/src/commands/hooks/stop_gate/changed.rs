@@ -20,7 +20,7 @@ pub(in super::super) struct Changes {
     roots: Roots,
     /// Files that editing tools changed, below the root.
     edited: Vec<String>,
-    /// Paths below the root that other calls wrote or removed, and whether with everything in them.
+    /// Paths below the root that other calls wrote or removed. The flag says whether everything in them is included.
     touched: Vec<(Text, bool)>,
     /// Since when changes on disk count; `None` if there was no call with unknown effects.
     since_ms: Option<i64>,
