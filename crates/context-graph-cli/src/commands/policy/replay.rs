@@ -42,7 +42,7 @@ struct Replayed {
     rules: Rules,
     calls: usize,
     held: Vec<HeldCall>,
-    /// HeldCall calls that ran without an error at the time: if the rules had held them, somebody would
+    /// Held calls that ran without an error at the time: if the rules had held them, somebody would
     /// have missed them.
     ran_well: usize,
     bad: usize,
