@@ -105,7 +105,7 @@ fn on_record(team: &Team, kind: &str, wanted: i64) {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(team.count(&sql), wanted, "{kind}");
-    let told = format!("{:?}", crate::pages::everything(team).findings().unwrap().unwrap());
+    let told = format!("{:?}", crate::pages::everything(team).health_checks().unwrap().unwrap());
     assert!(told.contains(kind) && told.contains("127.0.0.1"), "{told}");
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn forgotten(team: &Team) {
     }
     assert_eq!(why(ada.client().push(&pushed)), "forgotten");
     assert_eq!(ada.forget("s", 1).unwrap(), 0);
-    let told = format!("{:?}", pages::everything(team).findings().unwrap().unwrap());
+    let told = format!("{:?}", pages::everything(team).health_checks().unwrap().unwrap());
     assert!(told.contains("ada had a session of 20 records forgotten"), "not quietly: {told}");
     assert!(ada.client().push(&ada.made("s", 2, (1, 5), "")).is_ok(), "a new beginning is another session");
     assert_eq!(team.count("SELECT count(*) FROM sessions"), 2);

@@ -188,7 +188,7 @@ pub(crate) fn many_refusals(team: &Team) {
     }
     assert_eq!(count("count(*)"), 201, "so many are kept, and one row for the rest");
     assert_eq!(count("CAST(sum(CASE WHEN why = 'more than are kept' THEN has ELSE 0 END) AS BIGINT)"), 5);
-    let told = format!("{:?}", pages::everything(team).findings().unwrap().unwrap());
+    let told = format!("{:?}", pages::everything(team).health_checks().unwrap().unwrap());
     assert!(told.contains("5 more requests were refused"), "{told}");
 }
 

@@ -131,7 +131,7 @@ pub(crate) fn members_page(team: &Team) {
     assert!(owner.send("change=remove&name=bob").contains("bob (removed)"));
     assert_eq!(status(&bobs.page()), "401");
     assert_eq!(changes(1), 4);
-    let told = format!("{:?}", pages::everything(team).findings().unwrap().unwrap());
+    let told = format!("{:?}", pages::everything(team).health_checks().unwrap().unwrap());
     for what in [
         "bob tried to change members, and was refused",
         "ada asked for members, and was refused",

@@ -40,7 +40,7 @@ pub(crate) fn roles(team: &Team) {
     assert_eq!(team.count("SELECT count(*) FROM refused WHERE why = 'not theirs to see'"), 1);
     assert!(eves.session(&format!("a@{}", ada.number)).is_err(), "nor by the machine's number");
     assert_eq!(team.count("SELECT count(*) FROM refused WHERE why = 'not theirs to see'"), 2);
-    let told = everything(team).findings().unwrap().unwrap();
+    let told = everything(team).health_checks().unwrap().unwrap();
     assert!(
         told.iter().any(|finding| format!("{:?}", finding.what).contains("ada asked for session b")),
         "{told:?}"
@@ -71,7 +71,7 @@ pub(crate) fn roles(team: &Team) {
         records.running().unwrap();
         records.injections(5).unwrap();
         records.rules(0).unwrap();
-        records.findings().unwrap();
+        records.health_checks().unwrap();
         records.hook_costs().unwrap();
         records.sizes().unwrap();
         assert!(matches!(records.verification(true).unwrap(), context_graph_web::Verification::Holds { .. }));
