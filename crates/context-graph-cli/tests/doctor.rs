@@ -279,11 +279,11 @@ const FAULTS: &[Fault] = &[
     ("another version", |p| {
         let other = p.script("old/context-graph", "#!/bin/sh\necho context-graph 0.0.1\n");
         p.run_instead(&other);
-    }, "broken", "was not tried", "context-graph init"),
+    }, "broken", "was not run", "context-graph init"),
     ("another program", |p| {
         let other = p.script("old/context-graph", "#!/bin/sh\necho hello\n");
         p.run_instead(&other);
-    }, "broken", "was not tried", "context-graph init"),
+    }, "broken", "was not run", "context-graph init"),
     ("a copy of this one", |p| {
         let copy = p.project().join("bin/context-graph");
         copy_program(&copy);
@@ -294,11 +294,11 @@ const FAULTS: &[Fault] = &[
     ("hooks are disabled on this machine", |p| p.edit(|it| it["disableAllHooks"] = json!(true)),
         "broken", "disableAllHooks", "settings.local.json"),
     ("a matcher that matches nothing", |p| p.edit(|it| it["hooks"]["PreToolUse"][0]["matcher"] = json!("Bash(rm *)")),
-        "broken", "matches nothing", "take `matcher` out"),
+        "broken", "matches nothing", "removes `matcher`"),
     ("a matcher in lower case", |p| p.edit(|it| it["hooks"]["PreToolUse"][0]["matcher"] = json!("bash")),
-        "broken", "capital", "take `matcher` out"),
+        "broken", "capital", "removes `matcher`"),
     ("a matcher that narrows the guard", |p| p.edit(|it| it["hooks"]["PreToolUse"][0]["matcher"] = json!("Bash")),
-        "warning", "sees only calls that match", "take `matcher` out"),
+        "warning", "sees only calls that match", "removes `matcher`"),
     ("an event that no client knows", |p| p.edit(|it| it["hooks"]["PreToolUsed"] = json!([])),
         "warning", "PreToolUsed", "take PreToolUsed out"),
     ("an event that an old client stumbles over", |p| p.client("2.1.80"),
@@ -310,7 +310,7 @@ const FAULTS: &[Fault] = &[
     ("a client newer than known", |p| p.client("3.0.0"),
         "warning", "newer than", "update context-graph"),
     ("WorktreeCreate", |p| p.edit(|it| it["hooks"]["WorktreeCreate"] = it["hooks"]["Stop"].clone()),
-        "broken", "replaces git", "take the entry out"),
+        "broken", "replaces git", "removes the entry"),
     ("a timeout of nothing", |p| p.edit_guard(|it| it["timeout"] = json!(0)),
         "broken", "not a positive number", "context-graph init"),
     ("a timeout in words", |p| p.edit_guard(|it| it["timeout"] = json!("5")),

@@ -85,7 +85,7 @@ fn a_session_goes_from_a_hook_to_the_team_once_and_without_its_text() {
     let bytes = std::fs::read(&file).unwrap();
     assert!(!bytes.windows(7).any(|part| part == b"private"), "no text came along");
     ok(ada.run(&["session", "forget", "s1", "--yes"]));
-    assert!(ok(ada.run(&["team", "push"])).contains("forgotten there too: 1 session"));
+    assert!(ok(ada.run(&["team", "push"])).contains("also removed there: 1 session"));
     assert_eq!(count("SELECT count(*) FROM events"), 0);
     ok(ada.run(&["team", "leave", "--yes"]));
     assert!(!kept.exists());
@@ -153,7 +153,7 @@ fn a_server_that_was_set_back_gets_again_what_it_lost() {
     turn(&ada, "before", 1);
     turn(&ada, "after", 2);
     ok(ada.run(&["session", "forget", "private", "--yes"]));
-    assert!(ok(ada.run(&["team", "push"])).contains("forgotten there too: 1 session"));
+    assert!(ok(ada.run(&["team", "push"])).contains("also removed there: 1 session"));
     server.child.kill().unwrap();
     server.child.wait().unwrap();
     for end in ["", "-wal", "-shm"] {
@@ -168,7 +168,7 @@ fn a_server_that_was_set_back_gets_again_what_it_lost() {
     assert_eq!([records("before"), records("private"), records("after")], [4, 4, 0]);
     let pushed = ok(ada.run(&["team", "push"]));
     assert!(pushed.contains("pushed 10 records of 2 sessions"), "{pushed}");
-    assert!(pushed.contains("forgotten there too: 1 session"), "{pushed}");
+    assert!(pushed.contains("also removed there: 1 session"), "{pushed}");
     assert_eq!([records("before"), records("private"), records("after")], [8, 0, 6]);
     ok(ada.run(&["audit", "verify", "--team"]));
 
@@ -212,7 +212,7 @@ fn a_database_that_is_not_ready_is_told_with_the_next_step() {
         assert!(run.stderr.contains(what) && run.stderr.contains(next), "{verb:?}: {run:?}");
     };
     let away = "postgres://postgres@127.0.0.1:1/none";
-    refused(away, &["members"], "cannot be reached", "does it run?");
+    refused(away, &["members"], "cannot be reached", "that the database is running");
     refused(away, &["members"], "Connection refused", "server check");
     refused("nonsense", &["check"], "has no address of PostgreSQL", "postgres://USER@HOST/NAME");
     refused("@/no/such/file", &["check"], "/no/such/file", "--database @FILE");

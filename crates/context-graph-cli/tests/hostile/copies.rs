@@ -40,7 +40,7 @@ fn what_an_agent_runs_cannot_trust() {
     for args in [&["trust", "--yes"][..], &["trust", "--revoke"]] {
         let output = place.command(args).env("CLAUDECODE", "1").output().unwrap();
         assert!(!output.status.success(), "{args:?} {output:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("agents cannot trust"), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("agents cannot"), "{output:?}");
     }
     assert!(place.run(&["trust", "--list"]).stdout.contains("no project is trusted"));
     // Reading is allowed.

@@ -139,7 +139,7 @@ fn an_edited_note_of_an_installation_writes_nothing_into_the_settings() {
         fs::write(&note, forged).unwrap();
         let run = place.run(&["uninstall", "--dry-run"]);
         assert!(!run.stdout.contains("touch /tmp/x"), "{run:?}");
-        assert!(run.stderr.contains("not as it was written"), "{run:?}");
+        assert!(run.stderr.contains("was changed since we wrote it"), "{run:?}");
     }
     assert_eq!(place.run(&["uninstall", "--yes"]).code, 0);
     let left: serde_json::Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
