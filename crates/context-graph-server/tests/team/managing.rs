@@ -98,7 +98,7 @@ pub(crate) fn members_page(team: &Team) {
         ("change=role&name=owner&role=member", "themselves"),
         ("change=invite&name=owner&role=member", "themselves"),
         ("change=remove&name=owner", "themselves"),
-        ("change=remove&name=nobody", "there is no"),
+        ("change=remove&name=nobody", "no member or token"),
         ("change=revoke&token=x", "number"),
         ("change=drop", "invite, role, remove or revoke"),
         ("", "invite, role, remove or revoke"),
