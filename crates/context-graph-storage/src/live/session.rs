@@ -281,6 +281,13 @@ impl SessionLock<'_> {
         Ok(())
     }
 
+    /// Empties the state file, so that nobody continues from the state.
+    pub(crate) fn drop_state(&mut self) -> Result<()> {
+        system::set_length(&self.state, 0).context("shorten", &self.session.state)?;
+        self.current = None;
+        Ok(())
+    }
+
     /// Syncs the journal to disk.
     pub fn sync(&self) -> Result<()> {
         self.journal.sync()

@@ -64,6 +64,8 @@ impl Sessions {
         session.state.watch.below = state.session.state.watch.below;
         (state.session, state.memory) = (session, Memory::default());
         state.apply_all(&tail);
+        // Once the new session is stored, nobody asks any more what was forgotten.
+        lock.drop_state()?;
         let folded = self.fold_once(lock, store, state, over, Some(up_to))?;
         let _ = store.live_files_are_gone(up_to);
         Ok(Some(folded))
@@ -82,7 +84,8 @@ mod tests {
     use crate::error::StorageError;
     use crate::paths::StateFolder;
     use crate::secret::UserFolder;
-    use crate::sessions::{Arrival, Durability};
+    use crate::sessions::load::stored;
+    use crate::sessions::{Arrival, Durability, Stepped};
     use crate::store::{DATABASE, Patience, SessionQuery};
 
     fn sessions(place: &tempfile::TempDir) -> Sessions {
@@ -92,7 +95,7 @@ mod tests {
         Sessions::new(StateFolder::open_or_create(&project, None, &user).unwrap())
     }
 
-    fn step(sessions: &Sessions, at_ms: i64, name: &str, own: &Value) {
+    fn try_step(sessions: &Sessions, at_ms: i64, name: &str, own: &Value) -> Result<Stepped> {
         let mut payload =
             json!({"hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": "/w"});
         payload.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
@@ -108,7 +111,11 @@ mod tests {
             told_below: 0.5,
             title: None,
         };
-        let stepped = sessions.step("s", arrival, durability).unwrap();
+        sessions.step("s", arrival, durability)
+    }
+
+    fn step(sessions: &Sessions, at_ms: i64, name: &str, own: &Value) {
+        let stepped = try_step(sessions, at_ms, name, own).unwrap();
         assert!(stepped.postponed.is_none() && stepped.lost.is_none(), "{stepped:?}");
     }
 
@@ -147,17 +154,22 @@ mod tests {
         store.forget_leaving("s", 4, Why::Forgotten, Some(up_to)).unwrap();
     }
 
+    /// A session with a turn in the store: half-forgotten with a prompt in its journal, or between two turns, when only
+    /// the cache still knows it.
+    fn half_forgotten_after_a_turn(sessions: &Sessions, has_unfolded: bool) {
+        worked_in(sessions);
+        if !has_unfolded {
+            step(sessions, 4, "Stop", &json!({"stop_hook_active": false}));
+        }
+        half_forgotten(sessions);
+    }
+
     #[test]
     fn what_an_interrupted_forget_left_behind_is_not_stored_again() {
         for has_unfolded in [true, false] {
             let place = tempfile::tempdir().unwrap();
             let sessions = sessions(&place);
-            worked_in(&sessions);
-            if !has_unfolded {
-                // Only the cache still knows the session.
-                step(&sessions, 4, "Stop", &json!({"stop_hook_active": false}));
-            }
-            half_forgotten(&sessions);
+            half_forgotten_after_a_turn(&sessions, has_unfolded);
             let put_away = sessions.put_away_silent(&mut None, Duration::ZERO, 5, &mut |_, _| {}).unwrap();
             assert!(put_away.is_empty(), "{put_away:?}");
             let store = sessions.store(6).unwrap();
@@ -173,22 +185,50 @@ mod tests {
 
     #[test]
     fn a_session_that_goes_on_after_an_interrupted_forget_begins_anew() {
+        for has_unfolded in [true, false] {
+            let place = tempfile::tempdir().unwrap();
+            let sessions = sessions(&place);
+            half_forgotten_after_a_turn(&sessions, has_unfolded);
+            step(&sessions, 5, "UserPromptSubmit", &json!({"prompt": "third"}));
+            step(&sessions, 6, "Stop", &json!({"stop_hook_active": false}));
+            let store = sessions.store(7).unwrap();
+            let texts: Vec<String> = sessions
+                .records(store.as_ref(), "s")
+                .unwrap()
+                .into_iter()
+                .map(|(_, it)| it.payload)
+                .collect();
+            assert!(texts.len() == 2 && texts[0].contains("third") && texts[1].contains("Stop"), "{texts:?}");
+            let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
+            let stored = stored(store.as_ref().unwrap(), "s").unwrap().unwrap().0;
+            for state in [&view.session.state, &stored.state] {
+                assert_eq!(state.work.requests.first, "third");
+                assert_eq!((state.counters.prompts, state.started_ms), (1, 5));
+            }
+            step(&sessions, 8, "Stop", &json!({"stop_hook_active": false}));
+            assert_eq!(sessions.records(store.as_ref(), "s").unwrap().len(), 3);
+            assert_eq!(sessions.check_heads(store.as_ref()).unwrap().1, None);
+            assert_eq!(store.unwrap().verify_chains(&mut |_| {}).unwrap().first_break, None);
+        }
+    }
+
+    #[test]
+    fn the_cache_of_a_forgotten_session_is_gone_before_the_new_one_is_stored() {
         let place = tempfile::tempdir().unwrap();
         let sessions = sessions(&place);
-        worked_in(&sessions);
-        half_forgotten(&sessions);
+        half_forgotten_after_a_turn(&sessions, false);
         step(&sessions, 5, "UserPromptSubmit", &json!({"prompt": "third"}));
-        step(&sessions, 6, "Stop", &json!({"stop_hook_active": false}));
-        let store = sessions.store(7).unwrap();
-        let texts: Vec<String> =
-            sessions.records(store.as_ref(), "s").unwrap().into_iter().map(|(_, it)| it.payload).collect();
-        assert!(texts.len() == 2 && texts[0].contains("third") && texts[1].contains("Stop"), "{texts:?}");
+        assert!(sessions.peek("s").unwrap().is_some());
+        // The place of the next session's first turn is taken, so nothing is stored.
+        let store = Connection::open(sessions.folder().database().join(DATABASE)).unwrap();
+        store.execute("INSERT INTO turns (session, seq, at_ms, prompt) VALUES (2, 1, 1, '')", []).unwrap();
+        let refused = try_step(&sessions, 6, "Stop", &json!({"stop_hook_active": false}));
+        assert!(matches!(refused, Err(StorageError::Database(_))), "{refused:?}");
+        assert!(sessions.peek("s").unwrap().is_none());
+        store.execute("DELETE FROM turns", []).unwrap();
+        step(&sessions, 7, "Stop", &json!({"stop_hook_active": false}));
+        let store = sessions.store(8).unwrap();
         let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
-        assert_eq!(view.session.state.work.requests.first, "third");
-        assert_eq!((view.session.state.counters.prompts, view.session.state.started_ms), (1, 5));
-        step(&sessions, 8, "Stop", &json!({"stop_hook_active": false}));
-        assert_eq!(sessions.records(store.as_ref(), "s").unwrap().len(), 3);
-        assert_eq!(sessions.check_heads(store.as_ref()).unwrap().1, None);
-        assert_eq!(store.unwrap().verify_chains(&mut |_| {}).unwrap().first_break, None);
+        assert_eq!((view.stored_records, view.session.state.work.requests.first.as_str()), (3, "third"));
     }
 }

@@ -15,7 +15,7 @@ use super::load::{Loaded, apply, stored};
 use super::lost;
 use crate::error::{Result, StorageError};
 use crate::live::{
-    Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, LiveState, Position, SessionLock, fold,
+    Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, LiveState, Position, SessionLock, fold_after,
 };
 use crate::store::{About, Counts, FoldBatch, LogRecord, Patience, Store};
 
@@ -299,7 +299,7 @@ impl Sessions {
     ) -> Result<Folded> {
         let project = self.project();
         let applied = state.applied;
-        fold(lock, store, applied, |entries, fresh, damage| {
+        fold_after(lock, store, applied, forgotten, |entries, fresh, damage| {
             lost::retain_untold(damage, || entries.iter().copied());
             for entry in fresh {
                 state.apply(entry);
