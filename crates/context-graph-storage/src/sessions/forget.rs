@@ -1,5 +1,5 @@
-//! Forgets a session: first in the store, then its live files. If the store fails, nothing is removed. If the process dies
-//! in between, the store knows which journal is forgotten, and the next fold stores only what came later.
+//! Forgets a session: first outside, then in the store, then its live files. If the store fails, nothing is removed. If the
+//! process dies in between, the store knows which journal is forgotten, and the next fold stores only what came later.
 
 use context_graph_core::session::Session;
 use context_graph_secrets::Memory;
@@ -29,8 +29,13 @@ impl Sessions {
             Some(lock) => Some(lock.entries_since(None)?.end()),
             None => None,
         };
-        let removed = store.map(|store| store.forget_leaving(session_id, at_ms, why, up_to)).transpose()?;
-        self.note_removal(session_id);
+        let removed = match store {
+            Some(store) => self.forget_stored(store, session_id, at_ms, why, up_to)?,
+            None => {
+                self.note_removal(session_id);
+                Removed::default()
+            }
+        };
         self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
         if let Some(lock) = &mut lock {
             lock.discard()?;
@@ -39,7 +44,28 @@ impl Sessions {
             // No other journal has this generation, so the note does no harm if it stays.
             let _ = store.live_files_are_gone(up_to);
         }
-        Ok((removed.unwrap_or_default(), lock.is_some()))
+        Ok((removed, lock.is_some()))
+    }
+
+    /// Removes a session from the store. That it is gone is noted outside before: if the process dies in between, a
+    /// session is there that nobody expects, but none is missing. `up_to` is the end of its journal, if it has one.
+    pub(super) fn forget_stored(
+        &self,
+        store: &Store,
+        session_id: &str,
+        at_ms: i64,
+        why: Why,
+        up_to: Option<Position>,
+    ) -> Result<Removed> {
+        self.note_removal(session_id);
+        store.forget_leaving(session_id, at_ms, why, up_to).inspect_err(|_| {
+            // What is still there is expected again.
+            if let Ok(entry) = store.session(session_id)
+                && (entry.is_some() || up_to.is_some())
+            {
+                self.note_head(entry.as_ref(), session_id, up_to);
+            }
+        })
     }
 
     /// Folds what came after a session was forgotten, as a new session. Without anything new, its files are removed.
@@ -131,11 +157,15 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let sessions = sessions(&place);
         worked_in(&sessions);
+        let head = || sessions.folder().heads().read().unwrap().pop().unwrap();
+        let expected = head();
         let store = sessions.store_as(Patience::Hook, 4).unwrap().unwrap();
         let held = Connection::open(sessions.folder().database().join(DATABASE)).unwrap();
         held.execute_batch("BEGIN IMMEDIATE").unwrap();
         let refused = sessions.forget(Some(&store), "s", 5, Why::Forgotten);
         assert!(matches!(refused, Err(StorageError::Busy { .. })), "{refused:?}");
+        let kept = head();
+        assert_eq!((kept.is_gone, kept.records, &kept.chain), (false, 2, &expected.chain));
         drop((held, store));
         let store = sessions.store(6).unwrap();
         let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
@@ -151,7 +181,19 @@ mod tests {
         let store = sessions.store(4).unwrap().unwrap();
         let up_to =
             sessions.folder().session("s").unwrap().lock().unwrap().entries_since(None).unwrap().end();
-        store.forget_leaving("s", 4, Why::Forgotten, Some(up_to)).unwrap();
+        sessions.forget_stored(&store, "s", 4, Why::Forgotten, Some(up_to)).unwrap();
+        assert_eq!(sessions.check_heads(Some(&store)).unwrap().1, None);
+    }
+
+    #[test]
+    fn a_session_that_is_no_longer_stored_is_not_expected_whenever_the_process_dies() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        step(&sessions, 1, "UserPromptSubmit", &json!({"prompt": "first"}));
+        step(&sessions, 2, "SessionEnd", &json!({"reason": "exit"}));
+        let store = sessions.store(3).unwrap().unwrap();
+        sessions.forget_stored(&store, "s", 3, Why::Age, None).unwrap();
+        assert_eq!(sessions.check_heads(Some(&store)).unwrap().1, None);
     }
 
     /// A session with a turn in the store: half-forgotten with a prompt in its journal, or between two turns, when only

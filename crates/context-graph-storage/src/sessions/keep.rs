@@ -83,8 +83,7 @@ impl Sessions {
         if self.is_live(session_id)? {
             return Ok(());
         }
-        let removed = store.forget(session_id, now_ms, why)?;
-        self.note_removal(session_id);
+        let removed = self.forget_stored(store, session_id, now_ms, why, None)?;
         self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
         pruned.push(Pruned { session_id: session_id.to_owned(), records: removed.records, why });
         Ok(())
