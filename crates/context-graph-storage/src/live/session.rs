@@ -313,6 +313,8 @@ impl SessionLock<'_> {
     /// Removes journal and state, folded or not, so that a power cut does not bring them back. The lock is of no use
     /// afterwards.
     pub(crate) fn discard(&mut self) -> Result<()> {
+        // Without its journal the state would look like what is left of a loss.
+        self.drop_state()?;
         self.journal.remove(false)?;
         self.session.remove_state()?;
         let folder = self.session.journal.folder.path();

@@ -254,6 +254,32 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_process_that_dies_while_it_removes_the_live_files_causes_no_loss() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        worked_in(&sessions);
+        half_forgotten(&sessions);
+        let live = sessions.folder().session("s").unwrap();
+        let mut lock = live.lock().unwrap();
+        // A folder in the journal's place cannot be removed like a file.
+        let journal = sessions.folder().live_folder().join("s.journal");
+        std::fs::remove_file(&journal).unwrap();
+        std::fs::create_dir(&journal).unwrap();
+        assert!(lock.discard().is_err());
+        drop(lock);
+        std::fs::remove_dir(&journal).unwrap();
+        assert!(journal.with_extension("state").exists());
+        let store = sessions.store(5).unwrap();
+        assert_eq!(sessions.check_journals(store.as_ref(), Vec::new()).unwrap().1, []);
+        step(&sessions, 6, "UserPromptSubmit", &json!({"prompt": "third"}));
+        step(&sessions, 7, "Stop", &json!({"stop_hook_active": false}));
+        let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
+        assert_eq!((view.stored_records, view.session.state.work.requests.first.as_str()), (2, "third"));
+        assert!(!sessions.folder().quarantine().folder().exists());
+    }
+
     #[test]
     fn the_cache_of_a_forgotten_session_is_gone_before_the_new_one_is_stored() {
         let place = tempfile::tempdir().unwrap();
