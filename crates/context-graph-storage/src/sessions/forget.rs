@@ -26,7 +26,12 @@ impl Sessions {
         // Held until the files are gone, so that no hook folds them meanwhile.
         let mut lock = live.lock_remains()?;
         let up_to = match &mut lock {
-            Some(lock) => Some(lock.entries_since(None)?.end()),
+            Some(lock) => {
+                let end = lock.entries_since(None)?.end();
+                // What a power cut takes must not be behind the position in the store: new events would lie before it.
+                lock.sync()?;
+                Some(end)
+            }
             None => None,
         };
         let removed = match store {
@@ -278,6 +283,29 @@ mod tests {
         let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
         assert_eq!((view.stored_records, view.session.state.work.requests.first.as_str()), (2, "third"));
         assert!(!sessions.folder().quarantine().folder().exists());
+    }
+
+    #[test]
+    fn what_came_after_an_interrupted_forget_is_kept_if_a_power_cut_took_the_end_of_the_journal() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        worked_in(&sessions);
+        let journal = sessions.folder().live_folder().join("s.journal");
+        let short = std::fs::read(&journal).unwrap();
+        step(&sessions, 4, "UserPromptSubmit", &json!({"prompt": "long ".repeat(1000)}));
+        half_forgotten(&sessions);
+        std::fs::write(&journal, short).unwrap();
+        assert!(
+            try_step(&sessions, 5, "UserPromptSubmit", &json!({"prompt": "third"})).unwrap().lost.is_some()
+        );
+        step(&sessions, 6, "Stop", &json!({"stop_hook_active": false}));
+        let store = sessions.store(7).unwrap();
+        let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
+        assert!(view.unfolded.is_empty());
+        let records = sessions.records(store.as_ref(), "s").unwrap();
+        for name in ["third", "EventsLost", "Stop"] {
+            assert!(records.iter().any(|(_, record)| record.payload.contains(name)), "{name}: {records:?}");
+        }
     }
 
     #[test]

@@ -309,7 +309,12 @@ impl Sessions {
             }
             let session = &state.session;
             let encoded = encode_session(session)?;
-            let is_kept = |entry: &&JournalEntry<'_>| forgotten.is_none_or(|to| entry.end.offset > to.offset);
+            // A journal that has lost its forgotten end in a power cut has another generation. What came later can be
+            // anywhere in it, so everything is logged.
+            let is_kept = |entry: &&JournalEntry<'_>| {
+                forgotten
+                    .is_none_or(|to| entry.end.generation != to.generation || entry.end.offset > to.offset)
+            };
             let batch = FoldBatch {
                 state: Some(pack_session(&encoded)),
                 records: entries.iter().filter(is_kept).map(log_record).collect::<Result<_>>()?,
