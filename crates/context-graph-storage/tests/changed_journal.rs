@@ -17,11 +17,15 @@ fn sessions(place: &Path) -> Sessions {
     Sessions::new(StateFolder::open_or_create(&project, None, &user).unwrap())
 }
 
-fn prompt(sessions: &Sessions, id: &str, at_ms: i64, text: &str) {
+fn event(id: &str, text: &str) -> Event {
     let payload = json!({"hook_event_name": "UserPromptSubmit", "session_id": id, "transcript_path": "/t", "cwd": "/w",
         "prompt": text});
+    Event::from_text(&payload.to_string()).unwrap()
+}
+
+fn prompt(sessions: &Sessions, id: &str, at_ms: i64, text: &str) {
     let arrival = Arrival {
-        event: Event::from_text(&payload.to_string()).unwrap(),
+        event: event(id, text),
         at_ms,
         previous_session_id: None,
         took_us: 1,
@@ -61,6 +65,14 @@ fn restore(folder: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) {
 
 fn losses(sessions: &Sessions) -> Vec<Loss> {
     sessions.check_journals(None, Vec::new()).unwrap().1
+}
+
+/// Changes a byte of the last such text in a journal.
+fn change(journal: &Path, text: &str) {
+    let mut bytes = fs::read(journal).unwrap();
+    let at = bytes.windows(text.len()).rposition(|window| window == text.as_bytes()).unwrap();
+    bytes[at] ^= 1;
+    fs::write(journal, bytes).unwrap();
 }
 
 #[test]
@@ -145,4 +157,30 @@ fn several_events_that_are_lost_at_once_are_reported_once() {
         let again = losses(&sessions);
         assert_eq!(again.iter().map(|loss| loss.what.lost).sum::<u64>(), 3, "{again:?}");
     }
+}
+
+#[test]
+fn an_event_that_comes_while_a_loss_is_put_on_record_counts_once() {
+    let place = tempfile::tempdir().unwrap();
+    let [sessions, checking] = [place.path(); 2].map(sessions);
+    prompt(&sessions, "s", 1, "one");
+    prompt(&sessions, "s", 2, "two");
+    let journal = sessions.folder().live_folder().join("s.journal");
+    change(&journal, "two");
+    // Whoever records a loss also notes the session's head, and waits for this lock.
+    let heads = files(&place.path().join("private/heads"));
+    let held = fs::File::options().append(true).open(heads.keys().next().unwrap()).unwrap();
+    held.lock().unwrap();
+    let checked = std::thread::spawn(move || losses(&checking));
+    let lost = |bytes: &[u8]| bytes.windows(10).any(|window| window == b"EventsLost");
+    while !lost(&fs::read(&journal).unwrap()) {
+        std::thread::yield_now();
+    }
+    sessions.append("s", event("s", "three"), 3, None, || 1).unwrap();
+    drop(held);
+    assert_eq!(checked.join().unwrap().len(), 1);
+    let counted = || sessions.view(None, "s").unwrap().unwrap().session.state.counters.events;
+    let with_cache = counted();
+    fs::remove_file(journal.with_extension("state")).unwrap();
+    assert_eq!(with_cache, counted());
 }

@@ -326,9 +326,10 @@ impl Sessions {
                 let end = self.append_loss(&mut lock, lost, state.session.state.updated_ms)?;
                 self.note_head(stored.as_ref(), &session_id, Some(end));
                 if state.unread.is_none() {
-                    // The cache still counts what is lost, and would report it again.
-                    state.apply_all(&lock.entries_since(state.applied)?);
-                    lock.write_state(end, &state.live_bytes()?)?;
+                    // The cache still counts what is lost, and would report it again. Others may have appended since.
+                    let tail = lock.entries_since(state.applied)?;
+                    state.apply_all(&tail);
+                    lock.write_state(tail.end(), &state.live_bytes()?)?;
                 }
             }
             losses.extend(lost.map(|what| unrecorded(&session_id, what)));
