@@ -63,8 +63,11 @@ fn restore(folder: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
+/// When the journals are checked.
+const NOW_MS: i64 = 1_700_000_009_000;
+
 fn losses(sessions: &Sessions) -> Vec<Loss> {
-    sessions.check_journals(None, Vec::new()).unwrap().1
+    sessions.check_journals(None, Vec::new(), NOW_MS).unwrap().1
 }
 
 /// Changes a byte of the last such text in a journal.
@@ -183,4 +186,23 @@ fn an_event_that_comes_while_a_loss_is_put_on_record_counts_once() {
     let with_cache = counted();
     fs::remove_file(journal.with_extension("state")).unwrap();
     assert_eq!(with_cache, counted());
+}
+
+#[test]
+fn a_check_does_not_change_when_a_session_began() {
+    let place = tempfile::tempdir().unwrap();
+    let sessions = sessions(place.path());
+    let began_ms = 1_700_000_000_000;
+    prompt(&sessions, "s", began_ms, "one");
+    prompt(&sessions, "s", began_ms + 1, "two");
+    prompt(&sessions, "only", began_ms, "one");
+    for (id, text) in [("s", "two"), ("only", "one")] {
+        change(&sessions.folder().live_folder().join(format!("{id}.journal")), text);
+    }
+    assert_eq!(losses(&sessions).len(), 2);
+    assert_eq!(sessions.peek("s").unwrap().unwrap().state.started_ms, began_ms);
+    // Nothing else is left of this one.
+    let recorded = losses(&sessions);
+    let only = recorded.iter().find(|loss| loss.session_id == "only").unwrap();
+    assert_eq!(only.at_ms, Some(NOW_MS), "{recorded:?}");
 }

@@ -277,7 +277,7 @@ mod tests {
         std::fs::remove_dir(&journal).unwrap();
         assert!(journal.with_extension("state").exists());
         let store = sessions.store(5).unwrap();
-        assert_eq!(sessions.check_journals(store.as_ref(), Vec::new()).unwrap().1, []);
+        assert_eq!(sessions.check_journals(store.as_ref(), Vec::new(), 5).unwrap().1, []);
         step(&sessions, 6, "UserPromptSubmit", &json!({"prompt": "third"}));
         step(&sessions, 7, "Stop", &json!({"stop_hook_active": false}));
         let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();

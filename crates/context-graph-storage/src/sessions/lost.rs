@@ -302,21 +302,31 @@ impl Sessions {
 
     /// Reads every journal: how many records wait in them to be stored, and what was lost from them, recorded
     /// or not. These losses are added to those in the store's own records.
-    pub fn check_journals(&self, store: Option<&Store>, mut losses: Vec<Loss>) -> Result<(u64, Vec<Loss>)> {
+    pub fn check_journals(
+        &self,
+        store: Option<&Store>,
+        mut losses: Vec<Loss>,
+        now_ms: i64,
+    ) -> Result<(u64, Vec<Loss>)> {
         let mut waiting = 0;
         for (session_id, _) in self.folder.live_sessions()? {
             let stored = store.map(|store| store.session(&session_id)).transpose()?.flatten();
             let live = self.folder.session(&session_id)?;
             let Some(mut lock) = live.lock_existing()? else { continue };
             // The whole journal, not only what is not in the store yet.
-            let mut damage = untold_damage(&mut lock.entries_since(None)?);
+            let mut whole = lock.entries_since(None)?;
+            let mut damage = untold_damage(&mut whole);
+            // A session that only its journal knows began with its first entry.
+            let first_record = whole.entries().find_map(|entry| decode_record(entry.payload).ok());
+            let began_ms = first_record.map_or(now_ms, |record| record.at_ms);
             let first = stored.as_ref().map_or(0, |stored| stored.last_seq) + 1;
             let unstored = lock.entries_since(stored.as_ref().and_then(|stored| stored.folded_to))?;
             for (seq, entry) in (first..).zip(unstored.entries()) {
                 waiting += 1;
                 look_for_losses(&mut losses, &session_id, seq, entry.payload);
             }
-            let mut state = self.load_by(&mut lock, &session_id, 0, || in_store(store, &session_id))?;
+            let mut state =
+                self.load_by(&mut lock, &session_id, began_ms, || in_store(store, &session_id))?;
             state.apply_all(&lock.entries_since(state.applied)?);
             damage.extend(lock.take_damage());
             let folded_to = || folded_to(store, &session_id);
