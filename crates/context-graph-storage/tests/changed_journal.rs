@@ -206,3 +206,21 @@ fn a_check_does_not_change_when_a_session_began() {
     let only = recorded.iter().find(|loss| loss.session_id == "only").unwrap();
     assert_eq!(only.at_ms, Some(NOW_MS), "{recorded:?}");
 }
+
+#[test]
+fn a_header_that_an_appender_repairs_is_reported_even_if_it_cannot_be_put_on_record() {
+    let place = tempfile::tempdir().unwrap();
+    let sessions = sessions(place.path());
+    prompt(&sessions, "s", 1, "one");
+    let journal = sessions.folder().live_folder().join("s.journal");
+    let mut bytes = fs::read(&journal).unwrap();
+    bytes[0] ^= 1;
+    fs::write(&journal, bytes).unwrap();
+    // Nobody can lock the session.
+    let state = journal.with_extension("state");
+    fs::remove_file(&state).unwrap();
+    fs::create_dir(&state).unwrap();
+    let _ = sessions.append("s", event("s", "two"), 2, None, || 1);
+    let told = sessions.take_losses();
+    assert!(told.len() == 1 && told[0].contains("the header of s.journal was changed"), "{told:?}");
+}

@@ -200,9 +200,15 @@ impl Sessions {
         let record = self.record_knowing(lost.to_event(&session_id), at_ms, None, &mut Memory::default());
         let end = lock.append(&encode_record(&record)?)?;
         lock.settle_at(end);
-        let told = format!("{}{lost}", whose(&session_id)?);
-        note_loss(&self.folder.live_folder(), told.as_ref());
+        self.tell_later(&session_id, lost)?;
         Ok(end)
+    }
+
+    /// Notes a loss for the next hook that reports to the user.
+    pub(super) fn tell_later(&self, session_id: &str, lost: &EventsLost) -> Result<()> {
+        let told = format!("{}{lost}", whose(session_id)?);
+        note_loss(&self.folder.live_folder(), told.as_ref());
+        Ok(())
     }
 
     /// Loads a live session with its whole journal, and records what was lost from it. `damage` was found
