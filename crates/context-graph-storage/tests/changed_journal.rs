@@ -224,3 +224,27 @@ fn a_header_that_an_appender_repairs_is_reported_even_if_it_cannot_be_put_on_rec
     let told = sessions.take_losses();
     assert!(told.len() == 1 && told[0].contains("the header of s.journal was changed"), "{told:?}");
 }
+
+#[test]
+fn what_was_saved_of_an_ended_session_can_be_acknowledged_whatever_its_id() {
+    for id in ["s", "an/odd id"] {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(place.path());
+        prompt(&sessions, id, 1, "one");
+        let before = files(&sessions.folder().live_folder());
+        let is_journal = |path: &&PathBuf| path.extension().is_some_and(|kind| kind == "journal");
+        let key = before.keys().find(is_journal).unwrap().file_stem().unwrap().to_str().unwrap();
+        let put_away =
+            sessions.put_away_silent(&mut None, std::time::Duration::ZERO, 2, &mut |_, _| {}).unwrap();
+        assert_eq!(put_away, [id]);
+        let quarantine = sessions.folder().quarantine();
+        fs::create_dir_all(quarantine.folder()).unwrap();
+        let piece = format!("{key}.lost-0-0123456789abcdef");
+        fs::write(quarantine.folder().join(&piece), "what was damaged").unwrap();
+        let store = sessions.store(3).unwrap();
+        sessions.acknowledge_saved(store.as_ref(), &[], 4).unwrap();
+        let losses = store.unwrap().verify_chains(&mut |_| {}).unwrap().losses;
+        assert!(losses.len() == 1 && losses[0].is_acknowledged, "{losses:?}");
+        assert_eq!((losses[0].session_id.as_str(), &losses[0].what.pieces), (id, &vec![piece]));
+    }
+}

@@ -14,7 +14,7 @@ use super::{Sessions, forget_losses, note_loss};
 use crate::error::{IoContext, Result};
 use crate::live::{Damage, DamageKind, JournalEntry, LiveState, Missed, Position, SessionLock, Tail};
 use crate::session_key::SessionKey;
-use crate::store::{Patience, Store};
+use crate::store::{Patience, SessionQuery, Store};
 
 /// A cache that knows of entries that are neither in the journal nor in the store.
 pub(super) struct Ahead {
@@ -289,12 +289,15 @@ impl Sessions {
     /// `on_record` are the losses that are on record.
     pub fn acknowledge_saved(&self, store: Option<&Store>, on_record: &[Loss], now_ms: i64) -> Result<()> {
         let live = self.folder.live_sessions()?;
+        let stored = store.map(|store| store.list_sessions(&SessionQuery::default())).transpose()?;
+        let stored = stored.unwrap_or_default();
         for (key, piece) in self.folder.quarantine().losses() {
             if on_record.iter().any(|loss| loss.what.pieces.contains(&piece)) {
                 continue;
             }
             let is_its = |id: &&str| SessionKey::new(id).is_ok_and(|own| own.as_str() == key);
-            let id = live.iter().map(|(id, _)| id.as_str()).chain([key.as_str()]).find(is_its);
+            let stored = stored.iter().map(|entry| entry.session_id.as_str());
+            let id = live.iter().map(|(id, _)| id.as_str()).chain([key.as_str()]).chain(stored).find(is_its);
             let Some(id) = id else { continue };
             if self.view(store, id)?.is_none() {
                 continue;
