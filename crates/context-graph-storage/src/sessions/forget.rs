@@ -8,7 +8,7 @@ use super::Sessions;
 use super::codec::decode_record;
 use super::load::Loaded;
 use crate::error::Result;
-use crate::live::{Folded, Position, SessionLock};
+use crate::live::{Folded, Held, Position, SessionLock};
 use crate::session_key::SessionKey;
 use crate::store::{Removed, Store, Why};
 
@@ -23,16 +23,17 @@ impl Sessions {
         why: Why,
     ) -> Result<(Removed, bool)> {
         let live = self.folder.session(session_id)?;
-        // Held until the files are gone, so that no hook folds them meanwhile.
-        let mut lock = live.lock_remains()?;
-        let up_to = match &mut lock {
-            Some(lock) => {
+        // Held until the files are gone, so that no hook folds them meanwhile. Without files too, so that no hook resumes
+        // the session from what is being removed.
+        let mut held = live.hold()?;
+        let up_to = match &mut held {
+            Held::Live(lock) => {
                 let end = lock.entries_since(None)?.end();
                 // What a power cut takes must not be behind the position in the store: new events would lie before it.
                 lock.sync()?;
                 Some(end)
             }
-            None => None,
+            Held::Closed(_) => None,
         };
         let removed = match store {
             Some(store) => self.forget_stored(store, session_id, at_ms, why, up_to)?,
@@ -42,14 +43,14 @@ impl Sessions {
             }
         };
         self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
-        if let Some(lock) = &mut lock {
+        if let Held::Live(lock) = &mut held {
             lock.discard()?;
         }
         if let (Some(store), Some(up_to)) = (store, up_to) {
             // No other journal has this generation, so the note does no harm if it stays.
             let _ = store.live_files_are_gone(up_to);
         }
-        Ok((removed, lock.is_some()))
+        Ok((removed, up_to.is_some()))
     }
 
     /// Removes a session from the store. That it is gone is noted outside before: if the process dies in between, a
@@ -306,6 +307,56 @@ mod tests {
         for name in ["third", "EventsLost", "Stop"] {
             assert!(records.iter().any(|(_, record)| record.payload.contains(name)), "{name}: {records:?}");
         }
+    }
+
+    #[test]
+    fn no_hook_resumes_a_session_that_is_being_forgotten() {
+        let place = tempfile::tempdir().unwrap();
+        let [sessions, forgetting] = [&place; 2].map(sessions);
+        step(&sessions, 1, "UserPromptSubmit", &json!({"prompt": "first"}));
+        step(&sessions, 2, "SessionEnd", &json!({"reason": "exit"}));
+        let store = sessions.store_as(Patience::Hook, 3).unwrap().unwrap();
+        let busy = Connection::open(sessions.folder().database().join(DATABASE)).unwrap();
+        busy.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let forgotten =
+            std::thread::spawn(move || forgetting.forget(Some(&store), "s", 4, Why::Forgotten).is_ok());
+        // A hook would wait for this lock.
+        let state = sessions.folder().live_folder().join("s.state");
+        let is_held = || {
+            let file = std::fs::File::options().read(true).write(true).open(&state);
+            file.is_ok_and(|file| matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)))
+        };
+        while !is_held() {
+            assert!(!forgotten.is_finished());
+            std::thread::yield_now();
+        }
+        busy.execute_batch("ROLLBACK").unwrap();
+        assert!(forgotten.join().unwrap());
+        assert!(!state.exists());
+        step(&sessions, 5, "SessionStart", &json!({"source": "resume"}));
+        assert_eq!(sessions.peek("s").unwrap().unwrap().state.counters.prompts, 0);
+    }
+
+    #[test]
+    fn a_session_that_was_worked_in_since_it_was_listed_is_not_pruned() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        step(&sessions, 1, "UserPromptSubmit", &json!({"prompt": "first"}));
+        step(&sessions, 2, "SessionEnd", &json!({"reason": "exit"}));
+        let store = sessions.store(3).unwrap().unwrap();
+        let listed = store.session("s").unwrap().unwrap();
+        step(&sessions, 4, "SessionStart", &json!({"source": "resume"}));
+        step(&sessions, 5, "SessionEnd", &json!({"reason": "exit"}));
+        let now = store.session("s").unwrap().unwrap();
+        let mut pruned = Vec::new();
+        sessions.prune_one(&store, &listed, 6, Why::Age, &mut pruned).unwrap();
+        assert_eq!((store.session("s").unwrap().as_ref(), pruned.len()), (Some(&now), 0));
+        sessions.prune_one(&store, &now, 7, Why::Age, &mut pruned).unwrap();
+        assert_eq!((store.session("s").unwrap(), pruned.len()), (None, 1));
+        let left = std::fs::read_dir(sessions.folder().live_folder()).unwrap();
+        assert!(
+            left.map(|file| file.unwrap().file_name()).all(|name| !name.to_string_lossy().starts_with("s."))
+        );
     }
 
     #[test]
