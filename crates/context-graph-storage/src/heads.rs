@@ -1,8 +1,8 @@
 //! The heads: how far each session of a state folder has come, recorded in the user's own folder at every sync
 //! point. They show what was removed from the state folder or rolled back.
 //!
-//! One line each, with a tag over it and the previous tag, so that the file can only grow. It is never synced,
-//! and the next line makes up for one that could not be written.
+//! One line each, with a tag over it and the previous tag, so that the file can only grow. The next line makes up for one
+//! that could not be written, or that a power cut took. Only a removal is synced, because no line follows it.
 
 mod places;
 
@@ -58,7 +58,8 @@ impl Heads {
     pub(crate) fn note(&self, head: &Head) -> io::Result<()> {
         let id = hex(head.session_id.as_bytes());
         if head.is_gone {
-            return self.append(&format!("gone {id}"));
+            self.append(&format!("gone {id}"))?;
+            return self.folder()?.file(&self.name, Access::AppendOrCreate)?.sync_data();
         }
         let chain = if head.chain.is_empty() { "-" } else { &head.chain };
         let journal = match head.journal {

@@ -17,9 +17,11 @@ mod state_file;
 mod tail;
 
 pub use damage::{Damage, DamageKind};
+pub(crate) use fold::fold_after;
 pub use fold::{FoldPlan, Folded, fold};
 pub use frame::MAX_PAYLOAD_BYTES;
 pub(crate) use reached::{Missed, forget_all};
+pub(crate) use session::Held;
 pub use session::{LiveSession, SessionLock, StateReading, live_sessions};
 pub use state_file::LiveState;
 pub use tail::{JournalEntry, Tail};

@@ -17,11 +17,15 @@ fn sessions(place: &Path) -> Sessions {
     Sessions::new(StateFolder::open_or_create(&project, None, &user).unwrap())
 }
 
-fn prompt(sessions: &Sessions, id: &str, at_ms: i64, text: &str) {
+fn event(id: &str, text: &str) -> Event {
     let payload = json!({"hook_event_name": "UserPromptSubmit", "session_id": id, "transcript_path": "/t", "cwd": "/w",
         "prompt": text});
+    Event::from_text(&payload.to_string()).unwrap()
+}
+
+fn prompt(sessions: &Sessions, id: &str, at_ms: i64, text: &str) {
     let arrival = Arrival {
-        event: Event::from_text(&payload.to_string()).unwrap(),
+        event: event(id, text),
         at_ms,
         previous_session_id: None,
         took_us: 1,
@@ -59,8 +63,19 @@ fn restore(folder: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
+/// When the journals are checked.
+const NOW_MS: i64 = 1_700_000_009_000;
+
 fn losses(sessions: &Sessions) -> Vec<Loss> {
-    sessions.check_journals(None, Vec::new()).unwrap().1
+    sessions.check_journals(None, Vec::new(), NOW_MS).unwrap().1
+}
+
+/// Changes a byte of the last such text in a journal.
+fn change(journal: &Path, text: &str) {
+    let mut bytes = fs::read(journal).unwrap();
+    let at = bytes.windows(text.len()).rposition(|window| window == text.as_bytes()).unwrap();
+    bytes[at] ^= 1;
+    fs::write(journal, bytes).unwrap();
 }
 
 #[test]
@@ -144,5 +159,92 @@ fn several_events_that_are_lost_at_once_are_reported_once() {
     for _ in 0..2 {
         let again = losses(&sessions);
         assert_eq!(again.iter().map(|loss| loss.what.lost).sum::<u64>(), 3, "{again:?}");
+    }
+}
+
+#[test]
+fn an_event_that_comes_while_a_loss_is_put_on_record_counts_once() {
+    let place = tempfile::tempdir().unwrap();
+    let [sessions, checking] = [place.path(); 2].map(sessions);
+    prompt(&sessions, "s", 1, "one");
+    prompt(&sessions, "s", 2, "two");
+    let journal = sessions.folder().live_folder().join("s.journal");
+    change(&journal, "two");
+    // Whoever records a loss also notes the session's head, and waits for this lock.
+    let heads = files(&place.path().join("private/heads"));
+    let held = fs::File::options().append(true).open(heads.keys().next().unwrap()).unwrap();
+    held.lock().unwrap();
+    let checked = std::thread::spawn(move || losses(&checking));
+    let lost = |bytes: &[u8]| bytes.windows(10).any(|window| window == b"EventsLost");
+    while !lost(&fs::read(&journal).unwrap()) {
+        std::thread::yield_now();
+    }
+    sessions.append("s", event("s", "three"), 3, None, || 1).unwrap();
+    drop(held);
+    assert_eq!(checked.join().unwrap().len(), 1);
+    let counted = || sessions.view(None, "s").unwrap().unwrap().session.state.counters.events;
+    let with_cache = counted();
+    fs::remove_file(journal.with_extension("state")).unwrap();
+    assert_eq!(with_cache, counted());
+}
+
+#[test]
+fn a_check_does_not_change_when_a_session_began() {
+    let place = tempfile::tempdir().unwrap();
+    let sessions = sessions(place.path());
+    let began_ms = 1_700_000_000_000;
+    prompt(&sessions, "s", began_ms, "one");
+    prompt(&sessions, "s", began_ms + 1, "two");
+    prompt(&sessions, "only", began_ms, "one");
+    for (id, text) in [("s", "two"), ("only", "one")] {
+        change(&sessions.folder().live_folder().join(format!("{id}.journal")), text);
+    }
+    assert_eq!(losses(&sessions).len(), 2);
+    assert_eq!(sessions.peek("s").unwrap().unwrap().state.started_ms, began_ms);
+    // Nothing else is left of this one.
+    let recorded = losses(&sessions);
+    let only = recorded.iter().find(|loss| loss.session_id == "only").unwrap();
+    assert_eq!(only.at_ms, Some(NOW_MS), "{recorded:?}");
+}
+
+#[test]
+fn a_header_that_an_appender_repairs_is_reported_even_if_it_cannot_be_put_on_record() {
+    let place = tempfile::tempdir().unwrap();
+    let sessions = sessions(place.path());
+    prompt(&sessions, "s", 1, "one");
+    let journal = sessions.folder().live_folder().join("s.journal");
+    let mut bytes = fs::read(&journal).unwrap();
+    bytes[0] ^= 1;
+    fs::write(&journal, bytes).unwrap();
+    // Nobody can lock the session.
+    let state = journal.with_extension("state");
+    fs::remove_file(&state).unwrap();
+    fs::create_dir(&state).unwrap();
+    let _ = sessions.append("s", event("s", "two"), 2, None, || 1);
+    let told = sessions.take_losses();
+    assert!(told.len() == 1 && told[0].contains("the header of s.journal was changed"), "{told:?}");
+}
+
+#[test]
+fn what_was_saved_of_an_ended_session_can_be_acknowledged_whatever_its_id() {
+    for id in ["s", "an/odd id"] {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(place.path());
+        prompt(&sessions, id, 1, "one");
+        let before = files(&sessions.folder().live_folder());
+        let is_journal = |path: &&PathBuf| path.extension().is_some_and(|kind| kind == "journal");
+        let key = before.keys().find(is_journal).unwrap().file_stem().unwrap().to_str().unwrap();
+        let put_away =
+            sessions.put_away_silent(&mut None, std::time::Duration::ZERO, 2, &mut |_, _| {}).unwrap();
+        assert_eq!(put_away, [id]);
+        let quarantine = sessions.folder().quarantine();
+        fs::create_dir_all(quarantine.folder()).unwrap();
+        let piece = format!("{key}.lost-0-0123456789abcdef");
+        fs::write(quarantine.folder().join(&piece), "what was damaged").unwrap();
+        let store = sessions.store(3).unwrap();
+        sessions.acknowledge_saved(store.as_ref(), &[], 4).unwrap();
+        let losses = store.unwrap().verify_chains(&mut |_| {}).unwrap().losses;
+        assert!(losses.len() == 1 && losses[0].is_acknowledged, "{losses:?}");
+        assert_eq!((losses[0].session_id.as_str(), &losses[0].what.pieces), (id, &vec![piece]));
     }
 }

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::{Place, fold, journal, log, record, snapshot, step};
 use context_graph_storage::{FoldBatch, StorageError};
@@ -17,10 +18,16 @@ use context_graph_storage::{FoldBatch, StorageError};
 struct SmallDisk {
     folder: PathBuf,
     _temporary: tempfile::TempDir,
+    _alone: MutexGuard<'static, ()>,
 }
+
+/// One disk at a time: the processes that another test starts have copies of our open files until they run their own
+/// program, and what they hold open takes space.
+static ALONE: Mutex<()> = Mutex::new(());
 
 impl SmallDisk {
     fn mount() -> Option<Self> {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let temporary = tempfile::tempdir().unwrap();
         let folder = temporary.path().join("disk");
         fs::create_dir(&folder).unwrap();
@@ -33,7 +40,7 @@ impl SmallDisk {
             println!("SKIPPED: no right to mount a small file system");
             return None;
         }
-        Some(Self { folder, _temporary: temporary })
+        Some(Self { folder, _temporary: temporary, _alone: alone })
     }
 
     /// Leaves `bytes` of free space.
@@ -45,22 +52,12 @@ impl SmallDisk {
         file.set_len(length.saturating_sub(bytes)).unwrap();
         ballast
     }
-
-    /// Makes room again. A process that another test is just starting may have the ballast open for a moment longer.
-    fn empty(&self, ballast: &Path) {
-        fs::remove_file(ballast).unwrap();
-        let probe = self.folder.join("probe");
-        while fs::write(&probe, vec![1; 400_000]).is_err() {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-        fs::remove_file(probe).unwrap();
-    }
 }
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // At once, or when the last process that another test is just starting has closed its copies of our files.
-        let unmounted = Command::new("umount").arg("--lazy").arg(&self.folder).status();
+        // Even if something is still open after a failure. BusyBox knows only the short option.
+        let unmounted = Command::new("umount").arg("-l").arg(&self.folder).status();
         assert!(unmounted.unwrap().success());
     }
 }
@@ -89,7 +86,7 @@ fn a_full_disk_is_a_clear_error_and_costs_nothing_that_was_stored() {
         assert!(error.to_string().starts_with("disk full"), "{error}");
         assert_eq!(store.session("s").unwrap().unwrap(), stored);
         assert_eq!(store.check().unwrap().problems, 0);
-        disk.empty(&ballast);
+        fs::remove_file(&ballast).unwrap();
         assert!(store.commit_fold(&batch(stored.timestamp_ms + 1)).is_ok(), "there is room again");
         store.forget("s", 7, context_graph_storage::store::Why::Forgotten).unwrap();
         store.commit_fold(&batch(0)).unwrap();
@@ -106,7 +103,7 @@ fn a_store_cannot_be_created_on_a_full_disk_and_can_be_after() {
         let created =
             context_graph_storage::Store::open(&options).and_then(|store| store.commit_fold(&batch(0)));
         assert!(matches!(created, Err(StorageError::DiskFull { .. })), "{room}: {created:?}");
-        disk.empty(&ballast);
+        fs::remove_file(&ballast).unwrap();
         place.store().commit_fold(&batch(0)).unwrap();
         fs::remove_dir_all(place.data()).unwrap();
     }
@@ -131,7 +128,7 @@ fn a_journal_on_a_full_disk_keeps_what_was_acknowledged() {
         };
         assert!(matches!(error, StorageError::DiskFull { .. }), "{error}");
         assert_eq!(journal(&session), acknowledged);
-        disk.empty(&ballast);
+        fs::remove_file(&ballast).unwrap();
     }
     assert!(fold(&mut session.lock().unwrap(), &store, 1).emptied);
     assert_eq!(log(&store, "s"), acknowledged);

@@ -46,6 +46,17 @@ pub fn fold(
     applied: Option<Position>,
     plan: impl FnOnce(&[JournalEntry<'_>], &[JournalEntry<'_>], &mut Vec<Damage>) -> Result<FoldPlan>,
 ) -> Result<Folded> {
+    fold_after(lock, store, applied, None, plan)
+}
+
+/// The same for a caller whose state and records have nothing of what is `forgotten`.
+pub(crate) fn fold_after(
+    lock: &mut SessionLock<'_>,
+    store: &Store,
+    applied: Option<Position>,
+    forgotten: Option<Position>,
+    plan: impl FnOnce(&[JournalEntry<'_>], &[JournalEntry<'_>], &mut Vec<Damage>) -> Result<FoldPlan>,
+) -> Result<Folded> {
     let begun = store.begin_fold(lock.session_id())?;
     let mut unlogged = lock.entries_since(begun.folded_to())?;
     let position = unlogged.end();
@@ -57,7 +68,7 @@ pub fn fold(
     let fresh: Vec<_> = fresh.entries().filter(|entry| entry.end.offset <= position.offset).collect();
     let FoldPlan { mut batch, live } = plan(&entries, &fresh, &mut damage)?;
     batch.folded_to = Some(position);
-    let written = begun.put(&batch)?;
+    let written = begun.put(&batch, forgotten)?;
     if !entries.is_empty() {
         lock.sync()?;
     }

@@ -226,10 +226,11 @@ impl Journal<'_> {
         if done {
             // Emptied first: an appender that already has the file open notices this and opens the next one.
             system::set_length(&self.file, 0).context("shorten", path)?;
-            self.place.folder.remove(&self.place.name).context("remove", path)?;
+            // Nothing is missed from an empty journal, and the position must not be that of the next one.
             if let Some(reached) = &self.place.reached {
                 reached.forget();
             }
+            self.place.folder.remove(&self.place.name).context("remove", path)?;
         }
         file_lock::release(&self.file).context("unlock", path)?;
         Ok(done)

@@ -51,6 +51,30 @@ pub struct SessionLock<'a> {
     unfit: Option<LiveState>,
 }
 
+/// A session under its lock.
+#[derive(Debug)]
+pub(crate) enum Held<'a> {
+    /// With live files.
+    Live(Box<SessionLock<'a>>),
+    /// Without: nobody can resume it.
+    Closed(Closed<'a>),
+}
+
+/// The lock of a session without live files: an empty state file, which is removed when it is released. If it stays, it
+/// does no harm.
+#[derive(Debug)]
+pub(crate) struct Closed<'a> {
+    session: &'a LiveSession,
+    /// Holds the lock, which is released with the file.
+    _state: File,
+}
+
+impl Drop for Closed<'_> {
+    fn drop(&mut self) {
+        let _ = self.session.remove_state();
+    }
+}
+
 impl LiveSession {
     /// The session `id` with its files in `folder`, using a seal derived from `seal`; damaged bytes go to
     /// `quarantine`.
@@ -156,8 +180,18 @@ impl LiveSession {
         Ok(true)
     }
 
+    /// Waits for the lock of a session, with live files or without.
+    pub(crate) fn hold(&self) -> Result<Held<'_>> {
+        let state = self.lock_state()?;
+        let is_empty = state.metadata().context("inspect", &self.state)?.len() == 0;
+        if is_empty && !self.journal.folder.has(&self.journal.name) {
+            return Ok(Held::Closed(Closed { session: self, _state: state }));
+        }
+        self.with_journal(state).map(Box::new).map(Held::Live)
+    }
+
     /// Waits for the lock of a session that has any files.
-    pub(crate) fn lock_remains(&self) -> Result<Option<SessionLock<'_>>> {
+    fn lock_remains(&self) -> Result<Option<SessionLock<'_>>> {
         let there = |name: &str| self.journal.folder.has(name);
         if there(&self.journal.name) || there(&self.state_name) { self.lock().map(Some) } else { Ok(None) }
     }
@@ -281,6 +315,13 @@ impl SessionLock<'_> {
         Ok(())
     }
 
+    /// Empties the state file, so that nobody continues from the state.
+    pub(crate) fn drop_state(&mut self) -> Result<()> {
+        system::set_length(&self.state, 0).context("shorten", &self.session.state)?;
+        self.current = None;
+        Ok(())
+    }
+
     /// Syncs the journal to disk.
     pub fn sync(&self) -> Result<()> {
         self.journal.sync()
@@ -306,6 +347,8 @@ impl SessionLock<'_> {
     /// Removes journal and state, folded or not, so that a power cut does not bring them back. The lock is of no use
     /// afterwards.
     pub(crate) fn discard(&mut self) -> Result<()> {
+        // Without its journal the state would look like what is left of a loss.
+        self.drop_state()?;
         self.journal.remove(false)?;
         self.session.remove_state()?;
         let folder = self.session.journal.folder.path();

@@ -1,5 +1,5 @@
-//! Forgets a session: first in the store, then its live files. If the store fails, nothing is removed. If the process dies
-//! in between, the store knows which journal is forgotten, and the next fold stores only what came later.
+//! Forgets a session: first outside, then in the store, then its live files. If the store fails, nothing is removed. If the
+//! process dies in between, the store knows which journal is forgotten, and the next fold stores only what came later.
 
 use context_graph_core::session::Session;
 use context_graph_secrets::Memory;
@@ -8,7 +8,7 @@ use super::Sessions;
 use super::codec::decode_record;
 use super::load::Loaded;
 use crate::error::Result;
-use crate::live::{Folded, Position, SessionLock};
+use crate::live::{Folded, Held, Position, SessionLock};
 use crate::session_key::SessionKey;
 use crate::store::{Removed, Store, Why};
 
@@ -23,23 +23,55 @@ impl Sessions {
         why: Why,
     ) -> Result<(Removed, bool)> {
         let live = self.folder.session(session_id)?;
-        // Held until the files are gone, so that no hook folds them meanwhile.
-        let mut lock = live.lock_remains()?;
-        let up_to = match &mut lock {
-            Some(lock) => Some(lock.entries_since(None)?.end()),
-            None => None,
+        // Held until the files are gone, so that no hook folds them meanwhile. Without files too, so that no hook resumes
+        // the session from what is being removed.
+        let mut held = live.hold()?;
+        let up_to = match &mut held {
+            Held::Live(lock) => {
+                let end = lock.entries_since(None)?.end();
+                // What a power cut takes must not be behind the position in the store: new events would lie before it.
+                lock.sync()?;
+                Some(end)
+            }
+            Held::Closed(_) => None,
         };
-        let removed = store.map(|store| store.forget_leaving(session_id, at_ms, why, up_to)).transpose()?;
-        self.note_removal(session_id);
+        let removed = match store {
+            Some(store) => self.forget_stored(store, session_id, at_ms, why, up_to)?,
+            None => {
+                self.note_removal(session_id);
+                Removed::default()
+            }
+        };
         self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
-        if let Some(lock) = &mut lock {
+        if let Held::Live(lock) = &mut held {
             lock.discard()?;
         }
         if let (Some(store), Some(up_to)) = (store, up_to) {
             // No other journal has this generation, so the note does no harm if it stays.
             let _ = store.live_files_are_gone(up_to);
         }
-        Ok((removed.unwrap_or_default(), lock.is_some()))
+        Ok((removed, up_to.is_some()))
+    }
+
+    /// Removes a session from the store. That it is gone is noted outside before: if the process dies in between, a
+    /// session is there that nobody expects, but none is missing. `up_to` is the end of its journal, if it has one.
+    pub(super) fn forget_stored(
+        &self,
+        store: &Store,
+        session_id: &str,
+        at_ms: i64,
+        why: Why,
+        up_to: Option<Position>,
+    ) -> Result<Removed> {
+        self.note_removal(session_id);
+        store.forget_leaving(session_id, at_ms, why, up_to).inspect_err(|_| {
+            // What is still there is expected again.
+            if let Ok(entry) = store.session(session_id)
+                && (entry.is_some() || up_to.is_some())
+            {
+                self.note_head(entry.as_ref(), session_id, up_to);
+            }
+        })
     }
 
     /// Folds what came after a session was forgotten, as a new session. Without anything new, its files are removed.
@@ -64,6 +96,8 @@ impl Sessions {
         session.state.watch.below = state.session.state.watch.below;
         (state.session, state.memory) = (session, Memory::default());
         state.apply_all(&tail);
+        // Once the new session is stored, nobody asks any more what was forgotten.
+        lock.drop_state()?;
         let folded = self.fold_once(lock, store, state, over, Some(up_to))?;
         let _ = store.live_files_are_gone(up_to);
         Ok(Some(folded))
@@ -82,7 +116,8 @@ mod tests {
     use crate::error::StorageError;
     use crate::paths::StateFolder;
     use crate::secret::UserFolder;
-    use crate::sessions::{Arrival, Durability};
+    use crate::sessions::load::stored;
+    use crate::sessions::{Arrival, Durability, Stepped};
     use crate::store::{DATABASE, Patience, SessionQuery};
 
     fn sessions(place: &tempfile::TempDir) -> Sessions {
@@ -92,7 +127,7 @@ mod tests {
         Sessions::new(StateFolder::open_or_create(&project, None, &user).unwrap())
     }
 
-    fn step(sessions: &Sessions, at_ms: i64, name: &str, own: &Value) {
+    fn try_step(sessions: &Sessions, at_ms: i64, name: &str, own: &Value) -> Result<Stepped> {
         let mut payload =
             json!({"hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": "/w"});
         payload.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
@@ -108,7 +143,11 @@ mod tests {
             told_below: 0.5,
             title: None,
         };
-        let stepped = sessions.step("s", arrival, durability).unwrap();
+        sessions.step("s", arrival, durability)
+    }
+
+    fn step(sessions: &Sessions, at_ms: i64, name: &str, own: &Value) {
+        let stepped = try_step(sessions, at_ms, name, own).unwrap();
         assert!(stepped.postponed.is_none() && stepped.lost.is_none(), "{stepped:?}");
     }
 
@@ -124,11 +163,15 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let sessions = sessions(&place);
         worked_in(&sessions);
+        let head = || sessions.folder().heads().read().unwrap().pop().unwrap();
+        let expected = head();
         let store = sessions.store_as(Patience::Hook, 4).unwrap().unwrap();
         let held = Connection::open(sessions.folder().database().join(DATABASE)).unwrap();
         held.execute_batch("BEGIN IMMEDIATE").unwrap();
         let refused = sessions.forget(Some(&store), "s", 5, Why::Forgotten);
         assert!(matches!(refused, Err(StorageError::Busy { .. })), "{refused:?}");
+        let kept = head();
+        assert_eq!((kept.is_gone, kept.records, &kept.chain), (false, 2, &expected.chain));
         drop((held, store));
         let store = sessions.store(6).unwrap();
         let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
@@ -144,7 +187,29 @@ mod tests {
         let store = sessions.store(4).unwrap().unwrap();
         let up_to =
             sessions.folder().session("s").unwrap().lock().unwrap().entries_since(None).unwrap().end();
-        store.forget_leaving("s", 4, Why::Forgotten, Some(up_to)).unwrap();
+        sessions.forget_stored(&store, "s", 4, Why::Forgotten, Some(up_to)).unwrap();
+        assert_eq!(sessions.check_heads(Some(&store)).unwrap().1, None);
+    }
+
+    #[test]
+    fn a_session_that_is_no_longer_stored_is_not_expected_whenever_the_process_dies() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        step(&sessions, 1, "UserPromptSubmit", &json!({"prompt": "first"}));
+        step(&sessions, 2, "SessionEnd", &json!({"reason": "exit"}));
+        let store = sessions.store(3).unwrap().unwrap();
+        sessions.forget_stored(&store, "s", 3, Why::Age, None).unwrap();
+        assert_eq!(sessions.check_heads(Some(&store)).unwrap().1, None);
+    }
+
+    /// A session with a turn in the store: half-forgotten with a prompt in its journal, or between two turns, when only
+    /// the cache still knows it.
+    fn half_forgotten_after_a_turn(sessions: &Sessions, has_unfolded: bool) {
+        worked_in(sessions);
+        if !has_unfolded {
+            step(sessions, 4, "Stop", &json!({"stop_hook_active": false}));
+        }
+        half_forgotten(sessions);
     }
 
     #[test]
@@ -152,12 +217,7 @@ mod tests {
         for has_unfolded in [true, false] {
             let place = tempfile::tempdir().unwrap();
             let sessions = sessions(&place);
-            worked_in(&sessions);
-            if !has_unfolded {
-                // Only the cache still knows the session.
-                step(&sessions, 4, "Stop", &json!({"stop_hook_active": false}));
-            }
-            half_forgotten(&sessions);
+            half_forgotten_after_a_turn(&sessions, has_unfolded);
             let put_away = sessions.put_away_silent(&mut None, Duration::ZERO, 5, &mut |_, _| {}).unwrap();
             assert!(put_away.is_empty(), "{put_away:?}");
             let store = sessions.store(6).unwrap();
@@ -173,22 +233,149 @@ mod tests {
 
     #[test]
     fn a_session_that_goes_on_after_an_interrupted_forget_begins_anew() {
+        for has_unfolded in [true, false] {
+            let place = tempfile::tempdir().unwrap();
+            let sessions = sessions(&place);
+            half_forgotten_after_a_turn(&sessions, has_unfolded);
+            step(&sessions, 5, "UserPromptSubmit", &json!({"prompt": "third"}));
+            step(&sessions, 6, "Stop", &json!({"stop_hook_active": false}));
+            let store = sessions.store(7).unwrap();
+            let texts: Vec<String> = sessions
+                .records(store.as_ref(), "s")
+                .unwrap()
+                .into_iter()
+                .map(|(_, it)| it.payload)
+                .collect();
+            assert!(texts.len() == 2 && texts[0].contains("third") && texts[1].contains("Stop"), "{texts:?}");
+            let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
+            let stored = stored(store.as_ref().unwrap(), "s").unwrap().unwrap().0;
+            for state in [&view.session.state, &stored.state] {
+                assert_eq!(state.work.requests.first, "third");
+                assert_eq!((state.counters.prompts, state.started_ms), (1, 5));
+            }
+            step(&sessions, 8, "Stop", &json!({"stop_hook_active": false}));
+            assert_eq!(sessions.records(store.as_ref(), "s").unwrap().len(), 3);
+            assert_eq!(sessions.check_heads(store.as_ref()).unwrap().1, None);
+            assert_eq!(store.unwrap().verify_chains(&mut |_| {}).unwrap().first_break, None);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_that_dies_while_it_removes_the_live_files_causes_no_loss() {
         let place = tempfile::tempdir().unwrap();
         let sessions = sessions(&place);
         worked_in(&sessions);
         half_forgotten(&sessions);
-        step(&sessions, 5, "UserPromptSubmit", &json!({"prompt": "third"}));
+        let live = sessions.folder().session("s").unwrap();
+        let mut lock = live.lock().unwrap();
+        // A folder in the journal's place cannot be removed like a file.
+        let journal = sessions.folder().live_folder().join("s.journal");
+        std::fs::remove_file(&journal).unwrap();
+        std::fs::create_dir(&journal).unwrap();
+        assert!(lock.discard().is_err());
+        drop(lock);
+        std::fs::remove_dir(&journal).unwrap();
+        assert!(journal.with_extension("state").exists());
+        let store = sessions.store(5).unwrap();
+        assert_eq!(sessions.check_journals(store.as_ref(), Vec::new(), 5).unwrap().1, []);
+        step(&sessions, 6, "UserPromptSubmit", &json!({"prompt": "third"}));
+        step(&sessions, 7, "Stop", &json!({"stop_hook_active": false}));
+        let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
+        assert_eq!((view.stored_records, view.session.state.work.requests.first.as_str()), (2, "third"));
+        assert!(!sessions.folder().quarantine().folder().exists());
+    }
+
+    #[test]
+    fn what_came_after_an_interrupted_forget_is_kept_if_a_power_cut_took_the_end_of_the_journal() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        worked_in(&sessions);
+        let journal = sessions.folder().live_folder().join("s.journal");
+        let short = std::fs::read(&journal).unwrap();
+        step(&sessions, 4, "UserPromptSubmit", &json!({"prompt": "long ".repeat(1000)}));
+        half_forgotten(&sessions);
+        std::fs::write(&journal, short).unwrap();
+        assert!(
+            try_step(&sessions, 5, "UserPromptSubmit", &json!({"prompt": "third"})).unwrap().lost.is_some()
+        );
         step(&sessions, 6, "Stop", &json!({"stop_hook_active": false}));
         let store = sessions.store(7).unwrap();
-        let texts: Vec<String> =
-            sessions.records(store.as_ref(), "s").unwrap().into_iter().map(|(_, it)| it.payload).collect();
-        assert!(texts.len() == 2 && texts[0].contains("third") && texts[1].contains("Stop"), "{texts:?}");
         let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
-        assert_eq!(view.session.state.work.requests.first, "third");
-        assert_eq!((view.session.state.counters.prompts, view.session.state.started_ms), (1, 5));
-        step(&sessions, 8, "Stop", &json!({"stop_hook_active": false}));
-        assert_eq!(sessions.records(store.as_ref(), "s").unwrap().len(), 3);
-        assert_eq!(sessions.check_heads(store.as_ref()).unwrap().1, None);
-        assert_eq!(store.unwrap().verify_chains(&mut |_| {}).unwrap().first_break, None);
+        assert!(view.unfolded.is_empty());
+        let records = sessions.records(store.as_ref(), "s").unwrap();
+        for name in ["third", "EventsLost", "Stop"] {
+            assert!(records.iter().any(|(_, record)| record.payload.contains(name)), "{name}: {records:?}");
+        }
+    }
+
+    #[test]
+    fn no_hook_resumes_a_session_that_is_being_forgotten() {
+        let place = tempfile::tempdir().unwrap();
+        let [sessions, forgetting] = [&place; 2].map(sessions);
+        step(&sessions, 1, "UserPromptSubmit", &json!({"prompt": "first"}));
+        step(&sessions, 2, "SessionEnd", &json!({"reason": "exit"}));
+        let store = sessions.store_as(Patience::Hook, 3).unwrap().unwrap();
+        let busy = Connection::open(sessions.folder().database().join(DATABASE)).unwrap();
+        busy.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let forgotten =
+            std::thread::spawn(move || forgetting.forget(Some(&store), "s", 4, Why::Forgotten).is_ok());
+        // A hook would wait for this lock.
+        let state = sessions.folder().live_folder().join("s.state");
+        let is_held = || {
+            let file = std::fs::File::options().read(true).write(true).open(&state);
+            file.is_ok_and(|file| matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)))
+        };
+        while !is_held() {
+            assert!(!forgotten.is_finished());
+            std::thread::yield_now();
+        }
+        busy.execute_batch("ROLLBACK").unwrap();
+        assert!(forgotten.join().unwrap());
+        assert!(!state.exists());
+        step(&sessions, 5, "SessionStart", &json!({"source": "resume"}));
+        assert_eq!(sessions.peek("s").unwrap().unwrap().state.counters.prompts, 0);
+    }
+
+    #[test]
+    fn a_session_that_was_worked_in_since_it_was_listed_is_not_pruned() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        step(&sessions, 1, "UserPromptSubmit", &json!({"prompt": "first"}));
+        step(&sessions, 2, "SessionEnd", &json!({"reason": "exit"}));
+        let store = sessions.store(3).unwrap().unwrap();
+        let listed = store.session("s").unwrap().unwrap();
+        step(&sessions, 4, "SessionStart", &json!({"source": "resume"}));
+        step(&sessions, 5, "SessionEnd", &json!({"reason": "exit"}));
+        let now = store.session("s").unwrap().unwrap();
+        let mut pruned = Vec::new();
+        sessions.prune_one(&store, &listed, 6, Why::Age, &mut pruned).unwrap();
+        assert_eq!((store.session("s").unwrap().as_ref(), pruned.len()), (Some(&now), 0));
+        sessions.prune_one(&store, &now, 7, Why::Age, &mut pruned).unwrap();
+        assert_eq!((store.session("s").unwrap(), pruned.len()), (None, 1));
+        let left = std::fs::read_dir(sessions.folder().live_folder()).unwrap();
+        assert!(
+            left.map(|file| file.unwrap().file_name()).all(|name| !name.to_string_lossy().starts_with("s."))
+        );
+    }
+
+    #[test]
+    fn the_cache_of_a_forgotten_session_is_gone_before_the_new_one_is_stored() {
+        let place = tempfile::tempdir().unwrap();
+        let sessions = sessions(&place);
+        half_forgotten_after_a_turn(&sessions, false);
+        step(&sessions, 5, "UserPromptSubmit", &json!({"prompt": "third"}));
+        assert!(sessions.peek("s").unwrap().is_some());
+        // The place of the next session's first turn is taken, so nothing is stored.
+        let store = Connection::open(sessions.folder().database().join(DATABASE)).unwrap();
+        store.execute("INSERT INTO turns (session, seq, at_ms, prompt) VALUES (2, 1, 1, '')", []).unwrap();
+        let refused = try_step(&sessions, 6, "Stop", &json!({"stop_hook_active": false}));
+        assert!(matches!(refused, Err(StorageError::Database(_))), "{refused:?}");
+        assert!(sessions.peek("s").unwrap().is_none());
+        store.execute("DELETE FROM turns", []).unwrap();
+        step(&sessions, 7, "Stop", &json!({"stop_hook_active": false}));
+        let store = sessions.store(8).unwrap();
+        let view = sessions.view(store.as_ref(), "s").unwrap().unwrap();
+        assert_eq!((view.stored_records, view.session.state.work.requests.first.as_str()), (3, "third"));
     }
 }

@@ -7,9 +7,10 @@ use std::time::{Duration, SystemTime};
 use super::Sessions;
 use super::lazy_store::LazyStore;
 use crate::error::Result;
+use crate::live::Held;
 use crate::paths;
 use crate::session_key::SessionKey;
-use crate::store::{Patience, SessionQuery, Store, Why};
+use crate::store::{Patience, SessionEntry, SessionQuery, Store, Why};
 
 /// The limits of what is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl Sessions {
             let old = store.list_sessions(&query)?;
             for (done, entry) in (0..).zip(&old) {
                 progress(done, old.len() as u64);
-                self.prune_one(store, &entry.session_id, now_ms, Why::Age, &mut pruned)?;
+                self.prune_one(store, entry, now_ms, Why::Age, &mut pruned)?;
             }
         }
         if let Some(max_bytes) = limits.max_bytes
@@ -58,7 +59,7 @@ impl Sessions {
             let all = store.list_sessions(&self.own())?;
             for (done, entry) in (0..).zip(all.iter().rev()) {
                 progress(done, all.len() as u64);
-                self.prune_one(store, &entry.session_id, now_ms, Why::Size, &mut pruned)?;
+                self.prune_one(store, entry, now_ms, Why::Size, &mut pruned)?;
                 if store.sizes()?.1 <= max_bytes {
                     break;
                 }
@@ -72,19 +73,27 @@ impl Sessions {
         SessionQuery { project: Some(self.project()), ..SessionQuery::default() }
     }
 
-    fn prune_one(
+    /// Removes a session that was listed like this, unless somebody has worked in it since.
+    pub(super) fn prune_one(
         &self,
         store: &Store,
-        session_id: &str,
+        listed: &SessionEntry,
         now_ms: i64,
         why: Why,
         pruned: &mut Vec<Pruned>,
     ) -> Result<()> {
+        let session_id = listed.session_id.as_str();
+        // Looked for first, so that nobody waits for an open session.
         if self.is_live(session_id)? {
             return Ok(());
         }
-        let removed = store.forget(session_id, now_ms, why)?;
-        self.note_removal(session_id);
+        // Held until it is removed, so that no hook resumes it meanwhile.
+        let live = self.folder.session(session_id)?;
+        let Held::Closed(_held) = live.hold()? else { return Ok(()) };
+        if store.session(session_id)?.is_none_or(|now| now.last_seq != listed.last_seq) {
+            return Ok(());
+        }
+        let removed = self.forget_stored(store, session_id, now_ms, why, None)?;
         self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
         pruned.push(Pruned { session_id: session_id.to_owned(), records: removed.records, why });
         Ok(())

@@ -14,7 +14,7 @@ use super::{Sessions, forget_losses, note_loss};
 use crate::error::{IoContext, Result};
 use crate::live::{Damage, DamageKind, JournalEntry, LiveState, Missed, Position, SessionLock, Tail};
 use crate::session_key::SessionKey;
-use crate::store::{Patience, Store};
+use crate::store::{Patience, SessionQuery, Store};
 
 /// A cache that knows of entries that are neither in the journal nor in the store.
 pub(super) struct Ahead {
@@ -200,9 +200,15 @@ impl Sessions {
         let record = self.record_knowing(lost.to_event(&session_id), at_ms, None, &mut Memory::default());
         let end = lock.append(&encode_record(&record)?)?;
         lock.settle_at(end);
-        let told = format!("{}{lost}", whose(&session_id)?);
-        note_loss(&self.folder.live_folder(), told.as_ref());
+        self.tell_later(&session_id, lost)?;
         Ok(end)
+    }
+
+    /// Notes a loss for the next hook that reports to the user.
+    pub(super) fn tell_later(&self, session_id: &str, lost: &EventsLost) -> Result<()> {
+        let told = format!("{}{lost}", whose(session_id)?);
+        note_loss(&self.folder.live_folder(), told.as_ref());
+        Ok(())
     }
 
     /// Loads a live session with its whole journal, and records what was lost from it. `damage` was found
@@ -283,12 +289,15 @@ impl Sessions {
     /// `on_record` are the losses that are on record.
     pub fn acknowledge_saved(&self, store: Option<&Store>, on_record: &[Loss], now_ms: i64) -> Result<()> {
         let live = self.folder.live_sessions()?;
+        let stored = store.map(|store| store.list_sessions(&SessionQuery::default())).transpose()?;
+        let stored = stored.unwrap_or_default();
         for (key, piece) in self.folder.quarantine().losses() {
             if on_record.iter().any(|loss| loss.what.pieces.contains(&piece)) {
                 continue;
             }
             let is_its = |id: &&str| SessionKey::new(id).is_ok_and(|own| own.as_str() == key);
-            let id = live.iter().map(|(id, _)| id.as_str()).chain([key.as_str()]).find(is_its);
+            let stored = stored.iter().map(|entry| entry.session_id.as_str());
+            let id = live.iter().map(|(id, _)| id.as_str()).chain([key.as_str()]).chain(stored).find(is_its);
             let Some(id) = id else { continue };
             if self.view(store, id)?.is_none() {
                 continue;
@@ -302,21 +311,31 @@ impl Sessions {
 
     /// Reads every journal: how many records wait in them to be stored, and what was lost from them, recorded
     /// or not. These losses are added to those in the store's own records.
-    pub fn check_journals(&self, store: Option<&Store>, mut losses: Vec<Loss>) -> Result<(u64, Vec<Loss>)> {
+    pub fn check_journals(
+        &self,
+        store: Option<&Store>,
+        mut losses: Vec<Loss>,
+        now_ms: i64,
+    ) -> Result<(u64, Vec<Loss>)> {
         let mut waiting = 0;
         for (session_id, _) in self.folder.live_sessions()? {
             let stored = store.map(|store| store.session(&session_id)).transpose()?.flatten();
             let live = self.folder.session(&session_id)?;
             let Some(mut lock) = live.lock_existing()? else { continue };
             // The whole journal, not only what is not in the store yet.
-            let mut damage = untold_damage(&mut lock.entries_since(None)?);
+            let mut whole = lock.entries_since(None)?;
+            let mut damage = untold_damage(&mut whole);
+            // A session that only its journal knows began with its first entry.
+            let first_record = whole.entries().find_map(|entry| decode_record(entry.payload).ok());
+            let began_ms = first_record.map_or(now_ms, |record| record.at_ms);
             let first = stored.as_ref().map_or(0, |stored| stored.last_seq) + 1;
             let unstored = lock.entries_since(stored.as_ref().and_then(|stored| stored.folded_to))?;
             for (seq, entry) in (first..).zip(unstored.entries()) {
                 waiting += 1;
                 look_for_losses(&mut losses, &session_id, seq, entry.payload);
             }
-            let mut state = self.load_by(&mut lock, &session_id, 0, || in_store(store, &session_id))?;
+            let mut state =
+                self.load_by(&mut lock, &session_id, began_ms, || in_store(store, &session_id))?;
             state.apply_all(&lock.entries_since(state.applied)?);
             damage.extend(lock.take_damage());
             let folded_to = || folded_to(store, &session_id);
@@ -326,9 +345,10 @@ impl Sessions {
                 let end = self.append_loss(&mut lock, lost, state.session.state.updated_ms)?;
                 self.note_head(stored.as_ref(), &session_id, Some(end));
                 if state.unread.is_none() {
-                    // The cache still counts what is lost, and would report it again.
-                    state.apply_all(&lock.entries_since(state.applied)?);
-                    lock.write_state(end, &state.live_bytes()?)?;
+                    // The cache still counts what is lost, and would report it again. Others may have appended since.
+                    let tail = lock.entries_since(state.applied)?;
+                    state.apply_all(&tail);
+                    lock.write_state(tail.end(), &state.live_bytes()?)?;
                 }
             }
             losses.extend(lost.map(|what| unrecorded(&session_id, what)));

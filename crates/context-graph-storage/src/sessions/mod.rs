@@ -142,9 +142,12 @@ impl Sessions {
     fn append_to(&self, live: &LiveSession, record: &EventRecord, memory: &Memory) -> Result<Vec<Damage>> {
         let bytes = codec::remembering(&memory.fresh_bytes(), encode_record(record)?);
         let damage = live.append_only(&bytes)?;
-        if damage.iter().any(|damage| damage.is_loss) {
-            // If that fails, the next process that steps the session finds it again.
-            let _ = self.settle_loss(live.id(), damage.clone(), record.at_ms);
+        if let Some(lost) = lost::by_damage(&damage)
+            && self.settle_loss(live.id(), damage.clone(), record.at_ms).is_err()
+        {
+            // The journal is repaired, so the next process that steps the session may not find the loss again. What was
+            // saved of it can still be put on record.
+            self.tell_later(live.id(), &lost)?;
         }
         Ok(damage)
     }

@@ -15,7 +15,7 @@ use super::load::{Loaded, apply, stored};
 use super::lost;
 use crate::error::{Result, StorageError};
 use crate::live::{
-    Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, LiveState, Position, SessionLock, fold,
+    Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, LiveState, Position, SessionLock, fold_after,
 };
 use crate::store::{About, Counts, FoldBatch, LogRecord, Patience, Store};
 
@@ -299,7 +299,7 @@ impl Sessions {
     ) -> Result<Folded> {
         let project = self.project();
         let applied = state.applied;
-        fold(lock, store, applied, |entries, fresh, damage| {
+        fold_after(lock, store, applied, forgotten, |entries, fresh, damage| {
             lost::retain_untold(damage, || entries.iter().copied());
             for entry in fresh {
                 state.apply(entry);
@@ -309,7 +309,12 @@ impl Sessions {
             }
             let session = &state.session;
             let encoded = encode_session(session)?;
-            let is_kept = |entry: &&JournalEntry<'_>| forgotten.is_none_or(|to| entry.end.offset > to.offset);
+            // A journal that has lost its forgotten end in a power cut has another generation. What came later can be
+            // anywhere in it, so everything is logged.
+            let is_kept = |entry: &&JournalEntry<'_>| {
+                forgotten
+                    .is_none_or(|to| entry.end.generation != to.generation || entry.end.offset > to.offset)
+            };
             let batch = FoldBatch {
                 state: Some(pack_session(&encoded)),
                 records: entries.iter().filter(is_kept).map(log_record).collect::<Result<_>>()?,

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{FoldBatch, Store, write};
+use super::{FoldBatch, Store};
 use crate::error::{Result, StorageError};
 use crate::hex::{hex, unhex};
 use crate::live::Position;
@@ -46,16 +46,16 @@ fn find(
 }
 
 impl Store {
-    /// Refuses the first fold of a session if it contains something that was forgotten.
-    pub(super) fn refuse_forgotten(&self, batch: &FoldBatch) -> Result<()> {
+    /// Refuses the first fold of a session whose journal was forgotten, unless the caller has left out what was
+    /// `forgotten`. The records alone do not show that: the state may come from a cache that still knows the session.
+    pub(super) fn refuse_forgotten(&self, batch: &FoldBatch, forgotten: Option<Position>) -> Result<()> {
         let Some(to) = batch.folded_to else { return Ok(()) };
         let id = &batch.snapshot.session_id;
         let found = self.settle(|store| find(&store.seal, &store.connection, id, to.generation))?;
-        let Some(up_to) = found else { return Ok(()) };
-        // Without new records there is only what the session's cache still knows.
-        let is_new = !batch.records.is_empty()
-            && batch.records.iter().all(|record| !write::contains(Some(up_to), record.source));
-        if is_new { Ok(()) } else { Err(StorageError::Forgotten { up_to }) }
+        match found {
+            Some(up_to) if forgotten != Some(up_to) => Err(StorageError::Forgotten { up_to }),
+            _ => Ok(()),
+        }
     }
 
     /// Notes that the files of a forgotten journal are gone.

@@ -27,7 +27,7 @@ impl Store {
 
     /// Stores a fold and returns the session's list entry.
     fn commit(&self, batch: &FoldBatch) -> Result<SessionEntry> {
-        self.begin_fold(&batch.snapshot.session_id)?.put(batch)?.commit()
+        self.begin_fold(&batch.snapshot.session_id)?.put(batch, None)?.commit()
     }
 
     /// Begins to store a fold: nobody else can change the session until it is stored.
@@ -46,7 +46,7 @@ impl Store {
             let problem = format!("snapshot of {:?} under the id {id:?}", batch.snapshot.session_id);
             return Err(StorageError::InvalidData(problem));
         }
-        begun.put(&batch)?.commit()?;
+        begun.put(&batch, None)?.commit()?;
         Ok(batch.snapshot)
     }
 
@@ -74,12 +74,12 @@ impl<'a> BegunFold<'a> {
         self.known.as_ref().and_then(|ledger| ledger.entry.folded_to)
     }
 
-    /// Writes the fold. It is not durable yet.
-    pub(crate) fn put(self, batch: &FoldBatch) -> Result<WrittenFold<'a>> {
+    /// Writes the fold, which has nothing of what is `forgotten`. It is not durable yet.
+    pub(crate) fn put(self, batch: &FoldBatch, forgotten: Option<Position>) -> Result<WrittenFold<'a>> {
         let Self { store, writing, known } = self;
         validate(batch)?;
         if known.is_none() {
-            store.refuse_forgotten(batch)?;
+            store.refuse_forgotten(batch, forgotten)?;
         }
         let entry = store.settle(|_| put(&store.seal, &writing, known, batch))?;
         Ok(WrittenFold { store, writing, entry })

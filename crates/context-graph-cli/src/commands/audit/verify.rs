@@ -233,7 +233,7 @@ fn look(
         });
     }
     let stored = std::mem::take(&mut chains.losses);
-    let (waiting, losses) = shelf.sessions.check_journals(store, stored)?;
+    let (waiting, losses) = shelf.sessions.check_journals(store, stored, clock::now_ms())?;
     // A broken chain tells more than the damaged page or key behind it.
     let first_break = match chains.first_break.clone().or(damaged).or_else(|| lost(shelf, &losses)) {
         Some(found) => Some(found),
