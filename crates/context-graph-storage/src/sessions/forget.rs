@@ -35,12 +35,11 @@ impl Sessions {
             }
             Held::Closed(_) => None,
         };
-        let removed = match store {
-            Some(store) => self.forget_stored(store, session_id, at_ms, why, up_to)?,
-            None => {
-                self.note_removal(session_id);
-                Removed::default()
-            }
+        let removed = if let Some(store) = store {
+            self.forget_stored(store, session_id, at_ms, why, up_to)?
+        } else {
+            self.note_removal(session_id);
+            Removed::default()
         };
         self.folder.quarantine().forget(SessionKey::new(session_id)?.as_str())?;
         if let Held::Live(lock) = &mut held {
@@ -163,14 +162,14 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let sessions = sessions(&place);
         worked_in(&sessions);
-        let head = || sessions.folder().heads().read().unwrap().pop().unwrap();
-        let expected = head();
+        let newest = || sessions.folder().heads().read().unwrap().pop().unwrap();
+        let expected = newest();
         let store = sessions.store_as(Patience::Hook, 4).unwrap().unwrap();
         let held = Connection::open(sessions.folder().database().join(DATABASE)).unwrap();
         held.execute_batch("BEGIN IMMEDIATE").unwrap();
         let refused = sessions.forget(Some(&store), "s", 5, Why::Forgotten);
         assert!(matches!(refused, Err(StorageError::Busy { .. })), "{refused:?}");
-        let kept = head();
+        let kept = newest();
         assert_eq!((kept.is_gone, kept.records, &kept.chain), (false, 2, &expected.chain));
         drop((held, store));
         let store = sessions.store(6).unwrap();
