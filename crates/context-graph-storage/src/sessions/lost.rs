@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use context_graph_core::session::{EVENTS_LOST, EventsLost, LOSS_ACKNOWLEDGED, Session, loss_acknowledged};
+use context_graph_core::session::{EVENTS_LOST, EventsLost, LOSS_ACKNOWLEDGED, Session};
 use context_graph_events::Event;
 use context_graph_secrets::Memory;
 use memchr::memmem::Finder;
@@ -10,11 +10,11 @@ use memchr::memmem::Finder;
 use super::codec::{decode_record, decode_session, encode_record};
 use super::lazy_store::LazyStore;
 use super::load::{Loaded, stored};
-use super::{Sessions, forget_losses, note_loss};
+use super::{Sessions, note_loss};
 use crate::error::{IoContext, Result};
 use crate::live::{Damage, DamageKind, JournalEntry, LiveState, Missed, Position, SessionLock, Tail};
 use crate::session_key::SessionKey;
-use crate::store::{Patience, SessionQuery, Store};
+use crate::store::{Patience, Store};
 
 /// A cache that knows of entries that are neither in the journal nor in the store.
 pub(super) struct Ahead {
@@ -54,7 +54,7 @@ const CUT: &str = "its journal was cut off, emptied or removed";
 const PUT_BACK: &str = "its journal was restored to an older version, or started again";
 const NOT_WRITTEN_DOWN: &str =
     "how far its journal had come was removed from your own folder, or lost in a power cut";
-const DAMAGED: &str = "its journal was damaged";
+pub(super) const DAMAGED: &str = "its journal was damaged";
 
 /// A loss on record, or about to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -278,37 +278,6 @@ impl Sessions {
         folded.afterwards.map_or(Ok(()), Err)
     }
 
-    /// Records that the user knows about a session's losses. Hooks no longer report them.
-    pub fn acknowledge_losses(&self, session_id: &str, now_ms: i64) -> Result<()> {
-        self.log_own(session_id, now_ms, |_| loss_acknowledged(session_id))?;
-        forget_losses(&self.folder.live_folder(), &whose(session_id)?);
-        Ok(())
-    }
-
-    /// Puts on record what a reader found damaged, repaired and only saved to quarantine, and that the user knows of it.
-    /// `on_record` are the losses that are on record.
-    pub fn acknowledge_saved(&self, store: Option<&Store>, on_record: &[Loss], now_ms: i64) -> Result<()> {
-        let live = self.folder.live_sessions()?;
-        let stored = store.map(|store| store.list_sessions(&SessionQuery::default())).transpose()?;
-        let stored = stored.unwrap_or_default();
-        for (key, piece) in self.folder.quarantine().losses() {
-            if on_record.iter().any(|loss| loss.what.pieces.contains(&piece)) {
-                continue;
-            }
-            let is_its = |id: &&str| SessionKey::new(id).is_ok_and(|own| own.as_str() == key);
-            let stored = stored.iter().map(|entry| entry.session_id.as_str());
-            let id = live.iter().map(|(id, _)| id.as_str()).chain([key.as_str()]).chain(stored).find(is_its);
-            let Some(id) = id else { continue };
-            if self.view(store, id)?.is_none() {
-                continue;
-            }
-            let lost = EventsLost { lost: 0, at_least: true, how: DAMAGED.to_owned(), pieces: vec![piece] };
-            self.log_own(id, now_ms, |_| lost.to_event(id))?;
-            self.acknowledge_losses(id, now_ms)?;
-        }
-        Ok(())
-    }
-
     /// Reads every journal: how many records wait in them to be stored, and what was lost from them, recorded
     /// or not. These losses are added to those in the store's own records.
     pub fn check_journals(
@@ -383,7 +352,7 @@ fn is_repaired(damage: &Damage) -> bool {
 }
 
 /// The beginning of the line that reports a session's loss.
-fn whose(session_id: &str) -> Result<String> {
+pub(super) fn whose(session_id: &str) -> Result<String> {
     SessionKey::new(session_id).map(|key| format!("session {key}: "))
 }
 

@@ -4,6 +4,7 @@
 //! appended to the session's journal before anything is computed from it, so an acknowledged event is never lost,
 //! whatever happens next.
 
+mod acknowledge;
 mod codec;
 mod evidence;
 mod forget;
