@@ -5,7 +5,7 @@
 //! was about to do on 2, so no other error uses it; agents that go by exit codes get 2 for a denial, too.
 //!
 //! Words: a *payload* is what an event carries. The *envelope* is the other form of an event, for programs that wrap the
-//! client. *Context* is text for the model; in code also what surrounds a hook ([`HookContext`]) or a decision. *Upkeep*
+//! client. *Context* is text for the model; in code also what surrounds a hook (`HookContext`) or a decision. *Upkeep*
 //! is `context-graph maintain`, as a hook starts it after a session.
 
 pub mod answer;
