@@ -8,7 +8,7 @@
 //! Copilot also run Claude's.
 //!
 //! Words: the *caller* is the agent that sent a payload, if it is not Claude Code; the *sender* is the agent whose event was
-//! recorded ([`sender`]). A *verb* is what a reply can do: `deny`, `ask`, `add_context` and others ([`Verb`](crate::Verb)).
+//! recorded ([`sender`]). A *verb* is what a reply can do: `deny`, `ask`, `add_context` and others ([`Verb`]).
 
 mod bridge;
 mod call_id;
