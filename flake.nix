@@ -7,7 +7,7 @@
     let
       systems = [ "x86_64-linux" "aarch64-linux" "x86_64-darwin" "aarch64-darwin" ];
       each = make: nixpkgs.lib.genAttrs systems (system: make nixpkgs.legacyPackages.${system});
-      # The version stands in Cargo.toml alone.
+      # The version is only in Cargo.toml.
       workspace = (builtins.fromTOML (builtins.readFile ./Cargo.toml)).workspace.package;
     in
     {
@@ -18,7 +18,7 @@
           src = self;
           cargoLock.lockFile = ./Cargo.lock;
           buildAndTestSubdir = "crates/context-graph-cli";
-          # Nixpkgs keeps static C libraries apart.
+          # Nixpkgs has the static C library in a separate output.
           buildInputs = pkgs.lib.optional pkgs.stdenv.hostPlatform.isLinux pkgs.glibc.static;
           nativeBuildInputs = [ pkgs.installShellFiles ];
           # The tests need a home, a git and time; they run in CI.

@@ -1,4 +1,4 @@
-"""Counts a process's instructions with callgrind: the count does not depend on load."""
+"""Counts the instructions of a process with callgrind: unlike times, counts do not depend on load."""
 import os
 import re
 import shutil

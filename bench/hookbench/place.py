@@ -26,7 +26,7 @@ class Place:
 
 @contextlib.contextmanager
 def place():
-    """Temporary folder; fixed name length, because path length costs time."""
+    """A place in a temporary folder, which is removed afterwards. Its name has a fixed length, because longer paths cost time."""
     folder = tempfile.mkdtemp(prefix="hook-cost-")
     try:
         yield Place(folder)

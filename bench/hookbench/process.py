@@ -57,7 +57,7 @@ def slowest_of(case, count, environment, null):
 def peak_memory(case, environment, null, stdin=None):
     """The peak memory of a process, in bytes; None where ptrace is not allowed.
 
-    The figure from `wait` is of no use: it includes the memory of the parent process. So the process is stopped at its
+    The figure from `wait` cannot be used: it includes the memory of the parent process. So the process is stopped at its
     exit, and its status is read then."""
     if stdin is None:
         with open(case.stdin, "rb") as file:

@@ -10,7 +10,7 @@ TARGETS = {
     "stop": 3.5,
     "statusline": 0.9,
 }
-# What the 95th percentile may be, as a multiple of the hook's own median.
+# How large the 95th percentile may be, as a multiple of the hook's own median.
 TAIL_TARGET = 1.5
 CROWD_TARGET = 3.0
 # What a call of another agent may cost, as a multiple of one of Claude Code.
@@ -48,7 +48,7 @@ def table(costs, memory):
 
 
 def verdict(name, cost):
-    """Whether a hook keeps to its target."""
+    """Whether a hook meets its targets, in words."""
     if name not in TARGETS:
         return ""
     missed = [word for word, over in (

@@ -18,7 +18,7 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_default()
 }
 
-/// Whether the default linker of Rust or C is used. A linker that somebody chose may not know linker scripts.
+/// Whether the default linker of Rust or C is used. Another linker may not support linker scripts.
 fn ordinary_linker() -> bool {
     let flags = variable("CARGO_ENCODED_RUSTFLAGS");
     let named = env::var("RUSTC_LINKER").ok();

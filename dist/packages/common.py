@@ -7,7 +7,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 _LINUX_INTEL = {"npm": ("linux", "x64"), "deb": "amd64", "brew": ("on_linux", "on_intel")}
 _LINUX_ARM = {"npm": ("linux", "arm64"), "deb": "arm64", "brew": ("on_linux", "on_arm")}
 
-# Rust's name of a platform, and those of npm, Debian and Homebrew. A Linux binary is static, so both of them run with every
+# Rust's name of a platform, and those of npm, Debian and Homebrew. Linux binaries are static, so both kinds run with every
 # C library. The one with musl starts faster and comes first.
 PLATFORMS = {
     "x86_64-unknown-linux-musl": _LINUX_INTEL,

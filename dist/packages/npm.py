@@ -33,7 +33,7 @@ def manifest(name, description):
 
 
 def main_package(folder):
-    """What people install."""
+    """The package that people install."""
     said = manifest("context-graph", DESCRIPTION)
     said["keywords"] = KEYWORDS
     said["engines"] = {"node": ">=18"}

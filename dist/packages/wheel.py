@@ -3,8 +3,8 @@
 
     dist/packages/wheel.py OUT TARGET FOLDER    FOLDER: an unpacked archive
 
-A wheel is a zip file with the program under `data/scripts` and three files about it. It is written here, because
-maturin would build the program again: every package must hold the same bytes.
+A wheel is a zip file with the program under `data/scripts` and three files about it. maturin is not used, because it
+would build the program again: every package must contain the same bytes.
 """
 import base64
 import hashlib
@@ -66,7 +66,7 @@ def main():
     files[f"{info}/WHEEL"] = wheel.encode()
     record = "".join(f"{name},sha256={digest(data)},{len(data)}\n" for name, data in files.items())
     files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
-    # A zip file knows no time before 1980.
+    # A zip file cannot store a time before 1980.
     when = time.gmtime(max(int(os.environ["SOURCE_DATE_EPOCH"]), 315532800))[:6]
     path = os.path.join(out, f"context_graph-{version}-py3-none-{TAGS[target]}.whl")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:

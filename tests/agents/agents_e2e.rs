@@ -1,6 +1,7 @@
-//! The real Codex, Copilot CLI and Gemini CLI, our binary on their hooks, a scripted model: does a refusal refuse?
+//! The real Codex, Copilot CLI and Gemini CLI with our hooks and a scripted model: do they honour our decisions?
 //!
-//! Where a client is not installed its tests are counted as ignored; `tests/agents/install-agents` installs them.
+//! The tests of a client that is not installed are reported as ignored. `tests/agents/install-agents` installs the
+//! clients.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, clippy::disallowed_methods, reason = "a program of its own")]
 

@@ -1,4 +1,4 @@
-//! The clients: where they are, how each is pointed at the scripted model, how each is started.
+//! The clients: where they are, how they are configured for the scripted model, and how they are started.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::lab::Lab;
 
-/// A client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Client {
     Codex,
@@ -48,7 +47,7 @@ impl Client {
         }
     }
 
-    /// What a user would have set before.
+    /// Writes the settings that a user would have before `init`.
     pub fn prepare(self, lab: &Lab) {
         let port = lab.model.port;
         match self {
@@ -73,7 +72,8 @@ impl Client {
         }
     }
 
-    /// The client at work on a prompt, with every tool allowed: what stops a call is us.
+    /// A command that runs the client with a prompt. Every tool is allowed, so that only our hooks can deny a
+    /// call.
     pub fn command(self, lab: &Lab, prompt: &str) -> Command {
         let mut command = Command::new(self.program());
         let node = node().unwrap();
@@ -83,9 +83,9 @@ impl Client {
             .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", node.display()))
             .env("HOME", lab.home())
             .env("TERM", "dumb")
-            // A bash that is started without it reads the user's profile.
+            // Without this variable, bash reads the user's profile.
             .env("SHLVL", "1")
-            // How long our hooks take is measured elsewhere.
+            // Gives hooks more time: their speed is measured elsewhere.
             .env("CONTEXT_GRAPH_TEST_PATIENCE", "1")
             .current_dir(lab.project());
         match self {
@@ -96,7 +96,7 @@ impl Client {
                 .args(["-p", prompt, "--allow-all-tools"])
                 .env("COPILOT_OFFLINE", "true")
                 .env("COPILOT_AUTO_UPDATE", "false")
-                // What it unpacks on its first start is the same for every test.
+                // All tests share what the client unpacks on its first start.
                 .env("COPILOT_CACHE_HOME", installed().join("cache"))
                 .env("COPILOT_PKG_CACHE_HOME", installed().join("cache"))
                 .env("COPILOT_PROVIDER_BASE_URL", format!("{url}/v1"))

@@ -1,4 +1,4 @@
-//! A project, a home, a scripted model, and a client of nobody's to work there.
+//! A project, a home and a scripted model for a client without any user's settings.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// A project with what a user has set for the client, and our hooks as `init` installs them.
+    /// A project and a home with the client's settings, and our hooks as `init` installs them.
     pub fn new(client: Client, turns: impl IntoIterator<Item = Turn>) -> Self {
         let lab = Self { folder: tempfile::tempdir().unwrap(), model: Model::start(turns), client };
         for folder in [lab.home(), lab.project().join(".git")] {
@@ -41,7 +41,7 @@ impl Lab {
     }
 
     pub fn project(&self) -> PathBuf {
-        // Clients name it by its real path.
+        // The real path, because clients use that.
         std::fs::canonicalize(self.folder.path()).unwrap().join("project")
     }
 
@@ -65,7 +65,7 @@ impl Lab {
         std::fs::read_to_string(self.project().join(name)).unwrap_or_default()
     }
 
-    /// Policies of the project's, trusted.
+    /// Writes a policy of the project and trusts it.
     pub fn policy(&self, name: &str, text: &str) {
         self.write(&format!(".context-graph/{name}"), text);
         self.ours(&["trust", "--yes"]);
@@ -84,7 +84,7 @@ impl Lab {
         command
     }
 
-    /// What the doctor says of the client that is broken.
+    /// The results of `doctor` that report something broken in this client.
     pub fn broken(&self) -> Vec<Value> {
         let output = self.our_command(&["doctor", "--json"]).output().unwrap();
         let said: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -92,7 +92,7 @@ impl Lab {
         checks.filter(|it| it["check"] == self.client.name() && it["level"] == "broken").cloned().collect()
     }
 
-    /// Trusts our hooks as a user of Codex would: its own hash of each, in its own configuration.
+    /// Trusts our hooks as a user of Codex would: writes the hash of each hook to the configuration of Codex.
     fn trust_hooks(&self) {
         if self.client != Client::Codex {
             return;
@@ -110,7 +110,7 @@ impl Lab {
         self.write_home(".codex/config.toml", &config);
     }
 
-    /// Lets the client work on a prompt, and gives what it printed.
+    /// Runs the client with a prompt and returns what it printed.
     pub fn prompt(&self, prompt: &str) -> String {
         let mut command = self.client.command(self, prompt);
         let out = self.folder.path().join("said");

@@ -1,4 +1,5 @@
-//! The scripted model: what it says, and what it was sent. As much of HTTP as the clients need.
+//! The scripted model: its replies, and the requests that it got. It implements only the HTTP that the clients
+//! need.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +13,7 @@ use crate::wire;
 /// One reply of the model.
 #[derive(Debug, Clone)]
 pub enum Turn {
-    /// Words, which end the turn.
+    /// Text, which ends the turn.
     Text(&'static str),
     /// A call of the tool that runs shell commands.
     Shell(String),
@@ -30,7 +31,7 @@ struct State {
     requests: Vec<String>,
 }
 
-/// A model on loopback that speaks the interfaces of three clients.
+/// A server on the loopback with the APIs that the three clients use.
 pub struct Model {
     pub port: u16,
     state: Arc<Mutex<State>>,
@@ -60,14 +61,14 @@ impl Model {
 
 fn serve(stream: &TcpStream, state: &Mutex<State>) -> Option<()> {
     let mut reader = BufReader::new(stream);
-    // A client may ask for several things on one connection.
+    // A client may send several requests on one connection.
     loop {
         let (method, path, body) = read_request(&mut reader)?;
         let text = String::from_utf8_lossy(&body).into_owned();
         let body: Value = serde_json::from_str(&text).unwrap_or_default();
         let turn = || {
             let mut state = state.lock().unwrap();
-            // Clients also ask for titles and the like; only the agent itself is given tools.
+            // Clients also ask the model for titles and the like. Only requests of the agent itself have tools.
             if body["tools"].as_array().is_none_or(Vec::is_empty) {
                 return Turn::Text("ok");
             }
@@ -131,7 +132,7 @@ fn read_request(reader: &mut BufReader<&TcpStream>) -> Option<(String, String, V
     Some((method, words.next()?.split('?').next()?.to_owned(), body))
 }
 
-/// The next piece of a body, which is empty at its end.
+/// The next chunk of a body; the last one is empty.
 fn read_chunk(reader: &mut BufReader<&TcpStream>) -> Option<Vec<u8>> {
     let mut size = String::new();
     reader.read_line(&mut size).ok()?;

@@ -1,11 +1,11 @@
-//! What must hold with every client.
+//! What must be true with every client.
 
 use crate::clients::Client;
 use crate::harness::Test;
 use crate::lab::Lab;
 use crate::model::Turn;
 
-/// What it is called, what it does, and with which clients.
+/// The name of the test, its function, and its clients.
 type Scenario = (&'static str, fn(Client), &'static [Client]);
 
 pub fn all() -> Vec<Test> {
@@ -31,7 +31,8 @@ fn node_is_missing() -> Option<String> {
     node.is_err().then(|| "node is not installed".to_owned())
 }
 
-/// A bridge that goes on without the program takes it for missing only if the folder to start it in is there.
+/// Without the program, this bridge lets calls run. But if the program cannot be started because the session's
+/// folder is gone, the program is not missing, and the call must be refused.
 fn bridge() {
     let place = tempfile::tempdir().unwrap();
     let (project, home) = (place.path().join("project"), place.path().join("home"));
@@ -59,12 +60,12 @@ for (const directory of [process.cwd() + "/sub", process.cwd() + "/gone"]) {
     .unwrap();
     let node =
         std::env::split_paths(&path).map(|folder| folder.join("node")).find(|node| node.is_file()).unwrap();
-    // Nothing of our name is on this path.
+    // Our program is not on this path.
     let said = run(node.to_str().unwrap(), &["try.mjs"], "/nonexistent");
     assert_eq!(said, "runs\nrefused\n");
 }
 
-/// Words for every prompt, a file that must not be made, and one that a person must be asked about.
+/// Adds context to every prompt, denies creating one file, and asks about another.
 const POLICY: &str = r#"# METADATA
 # scope: package
 # custom:

@@ -1,4 +1,4 @@
-//! A turn in the words of each interface: the responses and chat completions of `OpenAI`, the `generateContent` of Google.
+//! A turn in the format of each API: responses and chat completions of `OpenAI`, `generateContent` of Google.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::model::Turn;
 
-/// A number that no other call has.
+/// A new number for each call.
 fn number() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! It acts: events start commands of the user's, which outlive the client and change nothing about its session.
+//! Actions: events start commands of the user, which outlive the client and change nothing about its session.
 
 use serde_json::{Value, json};
 

@@ -1,19 +1,18 @@
-//! Runs the tests: each in a thread, ignored with the reason where something is missing, and a failure with all that
-//! is known about it in one place.
+//! Runs the tests, each in its own thread. A test whose requirements are missing is reported as ignored, with the
+//! reason. A failure is printed together with all notes about it.
 
 use std::cell::RefCell;
 
 use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 
 thread_local! {
-    /// What this thread's test has to say should it fail.
+    /// Notes that are printed if this thread's test fails.
     static NOTES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The client waits more than it works, so more of them run at once than there are processors.
+/// Clients mostly wait, so more of them may run at once than there are processors.
 const THREADS: usize = 4;
 
-/// One test.
 pub struct Test {
     name: String,
     run: Box<dyn FnOnce() + Send + std::panic::UnwindSafe>,
@@ -28,7 +27,7 @@ impl Test {
         Self { name: name.into(), run: Box::new(run), missing: None }
     }
 
-    /// Counted as ignored, with what is missing, unless there is nothing missing.
+    /// Ignores the test if something is missing, with that as the reason.
     pub fn unless(mut self, missing: Option<String>) -> Self {
         self.missing = self.missing.or(missing);
         self
@@ -45,12 +44,12 @@ impl Test {
     }
 }
 
-/// Has something said should the running test fail.
+/// Adds a note that is printed if the running test fails.
 pub fn note(text: String) {
     NOTES.with_borrow_mut(|notes| notes.push(text));
 }
 
-/// Runs the tests that were asked for.
+/// Runs the tests that the command line selects.
 pub fn run(tests: impl IntoIterator<Item = Test>) -> Conclusion {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
@@ -58,7 +57,7 @@ pub fn run(tests: impl IntoIterator<Item = Test>) -> Conclusion {
     libtest_mimic::run(&arguments, tests.into_iter().map(Test::into_trial).collect())
 }
 
-/// Functions as the tests of a group.
+/// Makes tests of functions, with the group and the function's name as their names.
 macro_rules! tests {
     ($group:literal: $($test:ident),* $(,)?) => {
         vec![$($crate::harness::Test::new(

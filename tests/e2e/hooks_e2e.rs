@@ -1,7 +1,7 @@
-//! The real client, our binary on its hooks, a scripted model: does it work, and does the client agree?
+//! The real client with our hooks and a scripted model: do our hooks work, and does the client report no error?
 //!
-//! One module a promise. Where the client is not installed each test is counted as ignored; `tests/e2e/install-client`
-//! installs it.
+//! One module per promise. If the client is not installed, each test is reported as ignored.
+//! `tests/e2e/install-client` installs the client.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, clippy::disallowed_methods, reason = "a program of its own")]
 
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let missing = lab::find().err();
-    // Those on a terminal first: they wait for each key, and the others run beside them.
+    // Tests on a terminal first: they wait after each key, so the others run meanwhile.
     let with_client = [
         #[cfg(unix)]
         interactive::all(),

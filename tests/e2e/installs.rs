@@ -1,4 +1,4 @@
-//! It installs: however our hooks come to the client, they fire without an error, guard, and can be taken out.
+//! Installation: however our hooks are registered, they run without an error, guard, and can be removed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,12 +29,12 @@ fn is_installed(program: &str) -> bool {
     ["/usr/local/bin", "/usr/bin", "/bin"].iter().any(|folder| Path::new(folder).join(program).exists())
 }
 
-/// Something to do, and something that must not be done.
+/// A call that must run, and one that must be denied.
 fn script() -> Script {
     Script::new([Turn::bash("echo hi"), Turn::bash("rm -rf .git"), Turn::text("done")])
 }
 
-/// The hooks fire, the client is content, and the guard is on.
+/// The hooks run, the client reports no error, and the guard denies.
 fn assert_works(lab: &Lab, args: &[&str], events: &[&str]) {
     lab.write(".git/config", "");
     let run = lab.prompt("go", &[args, &["--allowedTools", "Bash(*)"]].concat());
@@ -80,7 +80,7 @@ fn as_init_does_it_for_everybody() {
     assert_works(&lab, &[], &USUAL);
 }
 
-/// What somebody meets who clones a repository with our hooks, and has no program of ours.
+/// A clone of a repository with our hooks, on a machine without our program.
 fn on_a_machine_without_the_program() {
     let call = || [Turn::bash("touch ran.txt"), Turn::text("done")];
     let lab = Lab::without_hooks(Script::new(call()));
@@ -121,13 +121,13 @@ fn link(original: &Path, link: &Path) {
 fn as_scripts(shell: &str) {
     let lab = Lab::without_hooks(script());
     let name = if shell == "pwsh" { "powershell" } else { shell };
-    // Found on the PATH, as for everybody who has the project.
+    // The scripts find the program on the PATH, as in every clone.
     put_on_the_path(&lab);
     lab.ours(&["hooks", "generate-config", "--shell", name]);
     let settings = std::fs::read_to_string(lab.project().join(".claude/settings.json")).unwrap();
     assert!(!settings.contains(lab.folder().to_str().unwrap()), "{settings}");
     assert_works(&lab, &[], &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SessionEnd"]);
-    // A script that is gone is a guard that is gone.
+    // If a script is missing, its hook fails, and `onFailure` blocks the call.
     let settings: Value =
         serde_json::from_str(&std::fs::read_to_string(lab.project().join(".claude/settings.json")).unwrap())
             .unwrap();
@@ -150,7 +150,8 @@ fn as_a_plugin() {
     assert_works(&lab, &["--plugin-dir", folder], &USUAL);
 }
 
-/// The plugin as `plugin build` makes it; by a binary that has no such command yet, from the hooks that `init` plans.
+/// The plugin as `plugin build` makes it. For a binary without that command, it is made from the hooks that `init`
+/// writes.
 fn build_plugin(lab: &Lab) -> PathBuf {
     let plugin = lab.folder().join("plugin");
     let folder = plugin.to_str().unwrap();

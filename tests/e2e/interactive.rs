@@ -1,4 +1,4 @@
-//! The same promises on a terminal, where a person types, interrupts, is asked and leaves.
+//! The same promises on a terminal, where a person types, interrupts, answers questions and leaves.
 
 use serde_json::json;
 
@@ -66,7 +66,8 @@ fn an_interrupted_call_is_on_record_as_one() {
     lab.wait_for_event("Stop", 1);
     terminal.leave();
     let record = lab.record(SESSION);
-    // The client says nothing of an interruption: the call has no end, and its turn no stop before the next prompt.
+    // The client sends no event for an interruption: the call has no result, and its turn no `Stop` before the
+    // next prompt.
     let main: Vec<&str> = record.events().into_iter().filter(|event| *event != "Notification").collect();
     assert_eq!(
         main,
@@ -76,7 +77,7 @@ fn an_interrupted_call_is_on_record_as_one() {
     lab.assert_outcomes(SESSION, [(1, "interrupted")]);
 }
 
-/// What the guard wants to have asked is asked, and the answer holds.
+/// If the guard asks, the client asks the user, and the user's answer decides.
 fn a_user_who_is_asked_decides() {
     let lab = Lab::new([
         Turn::bash("git reset --hard HEAD; touch first.txt"),
@@ -98,7 +99,7 @@ fn a_user_who_is_asked_decides() {
     assert!(!lab.has("second.txt"), "the user said no");
     let record = lab.record(SESSION);
     assert!(record.of("PreToolUse").all(|entry| entry.ruling["verdict"] == "ask"));
-    // Both an answer of no and a key that breaks off look the same from here.
+    // In our records, a "no" looks the same as an interruption.
     lab.assert_outcomes(SESSION, [(1, "success"), (2, "interrupted")]);
     assert_eq!(record.of("Notification").next().unwrap().text("notification_type"), "permission_prompt");
 }
@@ -113,8 +114,8 @@ fn the_status_line_is_shown() {
     terminal.leave();
 }
 
-/// What a hook answers is for the client; the screen shows what is meant for the user. The model is told once what the
-/// summary may have lost.
+/// The screen shows only what is meant for the user, not the raw answers of hooks. After a compaction the model is
+/// told once what the summary may have lost.
 fn the_screen_shows_no_answer_of_a_hook() {
     let turns =
         [Turn::bash("echo one"), Turn::bash("false"), Turn::text("first done"), Turn::text("second done")];
@@ -150,14 +151,14 @@ fn a_denial_is_shown_once_with_the_way_out() {
     lab.ours(&["policy", "allow", "destructive-files/git-folder", "--yes"]);
     lab.play([Turn::bash("rm -rf .git"), Turn::text("done")]);
     lab.prompt("go", &["--allowedTools", "Bash(*)"]).assert_clean();
-    // The client has an opinion of its own about `.git`.
+    // The client itself may still refuse to touch `.git`, so only our refusal is looked for.
     assert!(
         !lab.model_saw_last().contains("PreToolUse:Bash hook error"),
         "what was allowed is still refused"
     );
 }
 
-/// A teammate that has nothing left to do.
+/// A teammate that becomes idle.
 pub fn a_teammate() -> Lab {
     let mate = json!({"description": "helper", "prompt": "SUBPROMPT do it", "subagent_type": "general-purpose",
         "name": "bob"});

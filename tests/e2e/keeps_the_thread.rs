@@ -1,4 +1,4 @@
-//! It keeps the thread: does the model get what was lost, and nothing while all is well?
+//! Keeping the thread: the model gets what was lost, and nothing while all is well.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub fn all() -> Vec<Test> {
 
 const TOOLS: [&str; 3] = ["--allowedTools", "Bash(echo *)", "Read"];
 
-/// A command that mentions these words and does nothing else.
+/// A command that only prints these words.
 fn echo(words: &str) -> Turn {
     Turn::bash(&format!("echo {words}"))
 }
@@ -105,7 +105,7 @@ fn after_compaction_the_digest_comes_back() {
         .map(Value::to_string)
         .find(|r| r.contains("create a detailed summary"))
         .unwrap();
-    // What it is told is shown on the screen, so it is told nothing unless that is wanted.
+    // What a hook tells the summariser appears on the screen, so by default it is told nothing.
     assert!(!summariser.contains("Facts that the summary must keep"), "{summariser}");
     lab.prompt("go on", &[&TOOLS[..], &["--resume", SESSION]].concat()).assert_clean();
     let saw = lab.model_saw_last();

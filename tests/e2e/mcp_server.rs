@@ -1,6 +1,6 @@
 //! A small MCP server for the client: its one tool asks the user for a name.
 //!
-//! This program serves it when it is started with [`VERB`].
+//! The test program itself is the server if it is started with [`VERB`].
 
 use std::io::{BufRead, Write};
 
@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 
 use crate::lab::Lab;
 
-/// What makes this program the server.
+/// The argument that makes this program the server.
 pub const VERB: &str = "serve-mcp";
 
 /// The tool, as the client names it.
 pub const TOOL: &str = "mcp__demo__ask";
 
-/// The configuration that has the client start the server.
+/// Writes the configuration with which the client starts the server.
 pub fn configured(lab: &Lab) -> String {
     let program = std::env::current_exe().unwrap();
     let config = json!({"mcpServers": {"demo": {"command": program, "args": [VERB]}}});
-    // Without it the tool has to be searched for before it can be called.
+    // Otherwise the client would have to search for the tool before it can call it.
     lab.set_env("ENABLE_TOOL_SEARCH", "false");
     lab.write("mcp.json", &config.to_string())
 }
 
-/// Serves on stdin and stdout, a JSON object a line, until stdin ends.
+/// Serves on stdin and stdout, one JSON object per line, until stdin ends.
 pub fn serve() {
     let mut call = Value::Null;
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {

@@ -1,8 +1,9 @@
-//! What a user sees: no raw answer of a hook appears on the terminal. `Terminal::leave` checks that; these tests make the
-//! client send its events on a terminal; a test in `interactive` has `TeammateIdle`. Two of the 33 cannot be had there from
-//! client 2.1.325. `Setup`: started with `--init` or `--maintenance` on a terminal it runs neither that hook nor
-//! `SessionStart`. `PermissionDenied`: in auto mode it has a model judge calls, which a scripted one cannot; without a
-//! terminal such a call is denied, on a terminal the user is asked. Both are heard without a terminal in `understands`.
+//! No raw answer of a hook appears on the user's terminal. `Terminal::leave` checks that; these tests make the
+//! client send its events on a terminal, and a test in `interactive` does so for `TeammateIdle`. Client 2.1.325
+//! does not send two of the 33 events on a terminal. `Setup`: with `--init` or `--maintenance` on a terminal, the
+//! client runs neither that hook nor `SessionStart`. `PermissionDenied`: in auto mode a model judges calls, which
+//! a scripted one cannot; without a terminal such a call is denied, on a terminal the user is asked. `understands`
+//! has both events without a terminal.
 
 use serde_json::json;
 
@@ -21,7 +22,7 @@ pub fn all() -> Vec<Test> {
     ]
 }
 
-/// Events that must have been sent while somebody looked.
+/// Asserts that the client has sent these events.
 fn assert_seen(lab: &Lab, events: &[&str]) {
     let record = lab.whole_record();
     let missing: Vec<&&str> = events.iter().filter(|event| record.count(event) == 0).collect();
@@ -115,7 +116,7 @@ fn changes_of_files_and_folders_show_no_answer() {
     lab.change_file_until_noticed("watched.txt");
     terminal.enter("/model opus");
     lab.wait_for_event("PostModelSwitch", 1);
-    // While the client still draws the new model, it loses what is typed.
+    // Until the client has drawn the new model, it drops typed keys.
     let mut rounds = 0;
     wait_until("the prompt to be heard", || {
         if rounds % 40 == 0 {

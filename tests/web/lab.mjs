@@ -1,4 +1,4 @@
-// A hermetic place for the dashboard: a project and a home of their own, real hooks, a real browser.
+// An isolated place for the dashboard: its own project and home, real hooks, a real browser.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,7 +19,7 @@ export class Place {
     mkdirSync(join(this.project, '.git'), { recursive: true });
     mkdirSync(join(this.project, '.context-graph'), { mode: 0o700 });
     mkdirSync(this.home);
-    // As if the upkeep had just been done: one that starts by itself would outlive the folder.
+    // As if an upkeep had just been done. Otherwise one would start by itself and outlive the folder.
     writeFileSync(join(this.project, '.context-graph', 'maintained'), '\n');
   }
 
@@ -33,13 +33,13 @@ export class Place {
     return ran.stdout.toString();
   }
 
-  /** Sends an event to a hook process of its own. */
+  /** Sends an event to a new hook process. */
   hook(session, name, own = {}, project = this.project) {
     const event = { hook_event_name: name, session_id: session, transcript_path: '', cwd: project, permission_mode: 'default', ...own };
     return this.run(['hooks', 'event', '--stdin'], JSON.stringify(event), project);
   }
 
-  /** A call: the asking and, where one is given, the answer. */
+  /** A call: the request and, if given, its result. */
   call(session, id, tool, input, result, own = {}) {
     const call = { tool_name: tool, tool_input: input, tool_use_id: id, ...own };
     this.hook(session, 'PreToolUse', call);
@@ -47,7 +47,7 @@ export class Place {
     else if (result) this.hook(session, 'PostToolUse', { ...call, tool_response: result });
   }
 
-  /** Starts the dashboard; the address that lets in. */
+  /** Starts the dashboard and returns its address with the token. */
   dashboard(...more) {
     const started = spawn(need('CONTEXT_GRAPH_BIN'), ['dashboard', '--no-open', ...more], { env: this.env(), cwd: this.project });
     this.open.push(started);
@@ -70,16 +70,16 @@ const settings = () => ({
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 
-/** Real Chromium, with nothing of anybody's. */
+/** Real Chromium with an empty profile. */
 export const launch = () => chromium.launch(settings());
 
-/** The same for several processes, which reach it by its address. */
+/** The same as a server that several processes connect to. */
 export const serve = () => chromium.launchServer(settings());
 
-/** A Chromium that another process serves. Its tabs share nothing with those of others. */
+/** Connects to a Chromium that another process serves. Tabs of different connections share nothing. */
 export const connect = (address) => chromium.connect(address);
 
-/** A tab that is let in. What goes wrong in it is kept in `errors`. */
+/** A tab that is signed in. Exceptions, console errors and dialogs are collected in `errors`. */
 export const visit = async (browser, address, options = {}) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();

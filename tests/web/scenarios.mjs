@@ -38,7 +38,7 @@ const every_page_is_sound_in = (colorScheme) => async (place, browser) => {
       assert.ok(wider <= 0, `${path} is ${wider} pixels too wide for ${width}`);
     }
     await page.setViewportSize({ width: 1280, height: 900 });
-    // Chromium runs what is evaluated by the debugger whatever the page's own policy says.
+    // Chromium runs code from the debugger even if the page's own policy forbids scripts.
     await page.evaluate((await import('node:fs')).readFileSync(axe, 'utf8'));
     const found = await page.evaluate(() => window.axe.run());
     const serious = found.violations.filter((one) => ['serious', 'critical'].includes(one.impact));
@@ -47,7 +47,7 @@ const every_page_is_sound_in = (colorScheme) => async (place, browser) => {
   assert.deepEqual(page.errors, []);
 };
 
-// The longest scenarios first, so that the others run beside them.
+// The longest scenarios first, so that the others run meanwhile.
 export const every_page_is_sound_in_light_on_every_screen = every_page_is_sound_in('light');
 
 export const every_page_is_sound_in_dark_on_every_screen = every_page_is_sound_in('dark');
@@ -237,7 +237,7 @@ export const pages_of_other_sites_get_nothing = async (place, browser) => {
   await new Promise((ready) => evil.listen(0, '127.0.0.1', ready));
   const port = evil.address().port;
   try {
-    // Another name is another site to the browser; the cookie is the same browser's.
+    // For the browser, another host name is another site, but it has the same cookies.
     await page.goto(`http://localhost:${port}/`);
     const got = await page.evaluate(async (to) => {
       const tried = {};
@@ -253,7 +253,7 @@ export const pages_of_other_sites_get_nothing = async (place, browser) => {
     for (const [name, answer] of Object.entries(got)) assert.ok(answer === 'refused', `${name}: ${answer}`);
     const framed = await page.evaluate((to) => new Promise((done) => { const frame = document.createElement('iframe'); frame.onload = () => done('loaded'); frame.src = to + '/sessions'; document.body.append(frame); setTimeout(() => done('nothing'), 3000); }), target);
     assert.ok(!(await Promise.all(page.frames().map((one) => one.content().catch(() => '')))).some((text) => text.includes('Mend the parser')), framed);
-    // A name of somebody else's that leads to this machine.
+    // DNS rebinding: a foreign name that resolves to this machine.
     const rebound = await browser.newContext();
     const request = await rebound.request.get(target + '/sessions', { headers: { Host: `evil.example:${new URL(target).port}` } });
     assert.equal(request.status(), 403);

@@ -1,5 +1,5 @@
-// Serves one browser to all scenarios, and prints its address. It ends with its standard input, so it does not outlive the
-// tests.
+// Serves one browser to all scenarios, and prints its address. It ends when its standard input is closed, so it
+// does not outlive the tests.
 import { serve } from './lab.mjs';
 
 const server = await serve();

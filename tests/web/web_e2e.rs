@@ -1,7 +1,7 @@
 //! The dashboard in a real browser. Each test is a scenario of `scenarios.mjs`, played by node.
 //!
-//! Where Chromium, node or the packages are not installed each test is counted as ignored, with the reason;
-//! `tests/web/install` installs them.
+//! If Chromium, node or the packages are missing, each test is reported as ignored, with the reason.
+//! `tests/web/install` installs Chromium and the packages.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, clippy::disallowed_methods, reason = "a program of its own")]
 
@@ -19,15 +19,15 @@ use harness::Test;
 const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/web");
 const MODULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/web");
 
-/// What it takes to play a scenario.
+/// What a scenario needs.
 #[derive(Clone)]
 struct Lab {
     chromium: PathBuf,
     browser: Arc<OnceLock<Browser>>,
 }
 
-/// One browser for all scenarios: starting it takes longer than most of them. It ends with our process, which holds
-/// the other end of its standard input.
+/// One browser for all scenarios, because starting it takes longer than most of them. It ends when our process
+/// ends and its standard input is closed.
 struct Browser {
     address: String,
     _process: Child,
@@ -77,7 +77,7 @@ impl Lab {
     }
 }
 
-/// The scenarios, by what their file exports.
+/// The names of the scenarios: what `scenarios.mjs` exports.
 fn scenarios() -> Vec<String> {
     let text = std::fs::read_to_string(Path::new(HERE).join("scenarios.mjs")).unwrap();
     let named = text.lines().filter_map(|line| line.strip_prefix("export const "));

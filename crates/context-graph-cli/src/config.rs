@@ -160,7 +160,7 @@ fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
     within(f32::deserialize(deserializer)?, 0.0, 1.0)
 }
 
-/// The client moves longer texts than 10,000 characters to a file and shows the model only a preview.
+/// The client moves texts longer than 10,000 characters to a file and shows the model only a preview.
 fn characters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     within(usize::deserialize(deserializer)?, 200, 9000)
 }
@@ -174,8 +174,8 @@ fn within<T: PartialOrd + Display, E: serde::de::Error>(value: T, least: T, most
 }
 
 impl Team {
-    /// The lower of the user's share and the project's, if the project's file sets one. A checkout must not
-    /// share more than the user allows.
+    /// The lower of the user's share and the project's, if the project's file has a table `team`. A checkout must
+    /// not share more than the user allows.
     fn lowered_by(&self, text: &str, projects: &Self) -> Self {
         let said: toml::Table = text.parse().unwrap_or_default();
         if said.contains_key("team") { Self { share: self.share.min(projects.share) } } else { self.clone() }

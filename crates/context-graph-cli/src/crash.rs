@@ -22,8 +22,8 @@ pub(crate) fn survive_limits() {
     imp::survive_limits();
 }
 
-/// From now on, a thread that crashes stops, and the other threads continue. A thread that waits for it needs
-/// a timeout.
+/// From now on, if a thread other than the main one crashes, it is parked and the other threads continue. A thread
+/// that waits for it needs a timeout.
 pub(crate) fn leave_behind() {
     imp::leave_behind();
 }

@@ -1,4 +1,4 @@
-//! The only place that reads the environment. All other code gets it as an argument.
+//! The only place that reads the environment. Other code gets an `Environment`, or calls its associated functions.
 //!
 //! `account` knows the user of this process and whether an agent started it; `terminal` knows the user's
 //! colours, pager and editor.
@@ -37,9 +37,9 @@ pub struct Environment {
     pub config_home: PathBuf,
     /// Whether this process answers an event of the client.
     answers_events: bool,
-    /// The project's root, once it was searched for.
+    /// The project's root, searched for at the first use.
     root: OnceLock<PathBuf>,
-    /// The user's own folder, once it was looked for.
+    /// The user's own folder, checked at the first use.
     user: OnceLock<UserFolder>,
 }
 
@@ -68,7 +68,7 @@ impl Environment {
         }
     }
 
-    /// This environment for a hook, which the client starts, not its agent.
+    /// This environment for a hook. Hooks are started by the client, not by its agent.
     #[must_use]
     pub(crate) fn answering_events(self) -> Self {
         Self { answers_events: true, ..self }
@@ -91,7 +91,7 @@ impl Environment {
         named.map_or_else(|| self.home.join(".claude"), |named| self.current_dir.join(named))
     }
 
-    /// The folders, ours and the client's, that variables name. For the guard.
+    /// Our folders and the client's that were moved by variables. The guard protects them too.
     #[expect(clippy::disallowed_methods, reason = "only this file reads the environment")]
     pub(crate) fn named_places(&self) -> NamedPlaces {
         let text = |path: PathBuf| real_place(&path).to_string_lossy().trim_end_matches('/').to_owned();
@@ -130,7 +130,8 @@ impl Environment {
         std::env::var_os("CLAUDE_CODE_SESSION_ID")?.into_string().ok().filter(|id| !id.is_empty())
     }
 
-    /// Tells which agent started this process. Variables are read only when needed.
+    /// Access to the variables and the machine's name that tell which agent started this process. They are read
+    /// only when needed.
     pub(crate) fn around() -> context_graph_events::agents::Surroundings<'static> {
         context_graph_events::agents::Surroundings { variable: &variable, machine: &machine }
     }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub enum ExitStatus {
     /// It worked.
     Success = 0,
-    /// It did not: bad input, bad usage, a timeout, a failing store, a bug.
+    /// It failed: bad input, bad usage, a timeout, a failing store, a bug.
     Error = 1,
     /// Stored data is damaged; or, in a reply to an agent that goes by exit codes, the call is denied.
     DamageOrDenial = 2,

@@ -1,8 +1,8 @@
 //! Settings of the C library's allocator.
 
-/// Lets all threads share one heap that grows in large steps. By default, glibc gives each thread its own
-/// heap and makes a system call for every few kilobytes: with ten policies, that was a tenth of their cost.
-/// Sharing is cheap here, because only one thread works at a time.
+/// Lets all threads share one heap that grows in large steps. By default, glibc gives each thread its own heap and
+/// makes a system call for every few kilobytes. With ten policies, that is a tenth of their cost. Sharing is cheap
+/// here, because only one thread works at a time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "only the C library can be told")]
 pub(crate) fn share_one() {

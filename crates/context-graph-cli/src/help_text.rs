@@ -1,15 +1,15 @@
-//! Breaks the lines of a help text between words, where the terminal is narrower than they are.
+//! Breaks the lines of a help text between words if the terminal is narrower.
 
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::terminal;
 
-/// What a description needs at least beside an option; else it goes below.
+/// If a description has less room than this beside its option, it goes below.
 const SHORTEST: usize = 24;
 /// How far a description that goes below is indented.
 const BELOW: usize = 8;
 
-/// The text for a terminal of this width. Examples stay as they are, because they are to be copied.
+/// The text for a terminal of this width. Examples are not changed, because users copy them.
 pub(crate) fn fitted(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else { return text.to_owned() };
     let (mut out, mut is_example) = (String::with_capacity(text.len()), false);

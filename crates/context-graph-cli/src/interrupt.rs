@@ -17,7 +17,7 @@ struct ToCleanUp {
     paths: Vec<PathBuf>,
     /// Each is the leader of its own process group.
     programs: Vec<u32>,
-    /// The text to print then.
+    /// The text to print.
     words: Option<String>,
 }
 
@@ -47,7 +47,8 @@ impl Drop for RemovedOnInterrupt {
     }
 }
 
-/// Starts a program that is ended together with this process. Once that has begun, no new one is started.
+/// Starts a program. If the listener runs, a signal that ends this process also kills the program, and after that
+/// signal no program is started any more.
 pub(crate) fn start(spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<Child> {
     if !LISTENS.load(Ordering::Relaxed) {
         return spawn();

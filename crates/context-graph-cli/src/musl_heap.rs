@@ -1,4 +1,4 @@
-//! The heap of a program with musl. musl's own heap is hard to attack and slow: it took up to a fifth of a hook's time.
+//! The heap of a program with musl. musl's own heap is hardened but slow: up to a fifth of a hook's time.
 //!
 //! C's five functions are replaced, which musl supports, so that Rust, SQLite and musl share one heap.
 #![expect(unsafe_code, reason = "C fixes the names and the types of these functions")]
@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dlmalloc::Dlmalloc;
 
-/// Memory is taken from the system in steps of this size. What is not touched costs nothing.
+/// Memory is taken from the system in steps of this size. Pages that are never touched cost nothing.
 const STEP_BYTES: usize = 1 << 20;
 
 /// C's `malloc` fits every basic type.
@@ -24,8 +24,8 @@ fn heap() -> MutexGuard<'static, Dlmalloc> {
     HEAP.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-// All five have the names, the types and the behaviour of C's functions, and nothing else uses the heap: a piece that is
-// given back came from it.
+// All five have the names, types and behaviour of C's functions, and they are the only access to the heap. So
+// memory that is freed came from it.
 
 #[unsafe(no_mangle)]
 extern "C" fn malloc(size: usize) -> *mut c_void {

@@ -1,7 +1,7 @@
 //! Runs another program: with a timeout, with limited output, and with nothing left behind.
 //!
-//! The only place that starts processes and waits for them. Gates, signals and version queries differ only in
-//! their input and in the part of the output that is kept.
+//! Every program that a hook waits for runs here. Gates, signals and version queries differ only in their input
+//! and in the part of the output that is kept.
 
 mod group;
 mod output;
@@ -45,7 +45,6 @@ pub(crate) enum End {
 /// A shell command that was run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ended {
-    /// How it ended.
     pub(crate) end: End,
     /// The end of its output, stdout and stderr together.
     pub(crate) output: String,
@@ -60,7 +59,6 @@ impl Ended {
 /// The output of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProgramOutput {
-    /// How it ended.
     pub(crate) end: End,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -129,7 +127,7 @@ struct Ran {
     took: Duration,
 }
 
-/// Stdout and stderr of a command, and our ends of the pipes.
+/// The child's stdout and stderr, and our ends of the pipes.
 type Channels = (Stdio, Stdio, Vec<PipeReader>);
 
 /// Runs a program. At the timeout it is killed with everything that it started. What it leaves running in the

@@ -121,9 +121,9 @@ fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing,
 
 /// The policy files in force, to say where rules come from.
 pub(crate) struct Origins {
-    /// What each is called, and its text: the team's, the user's, the project's.
+    /// Name and text of each file: the team's, the user's, the project's.
     files: Vec<(String, String)>,
-    /// The project's, as long as it can only tighten.
+    /// The name of the project's file, if it is not trusted and so can only tighten.
     untrusted: Option<String>,
 }
 

@@ -35,7 +35,7 @@ impl<'u> Scratch<'u> {
         self.user = Some(user);
     }
 
-    /// A session that ends here starts no upkeep: it would go on after the folder was removed, and make it again.
+    /// A session that ends here starts no upkeep. It would outlive the folder and create it again.
     pub(crate) fn without_upkeep(self) -> io::Result<Self> {
         let state = self.path.join(STATE_FOLDER);
         create(&state)?;

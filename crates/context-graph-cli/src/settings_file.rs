@@ -38,7 +38,7 @@ impl Scope {
     }
 }
 
-/// A settings file, and where we remember what we did to it.
+/// A settings file, and the folder with our notes about what we did to it.
 #[derive(Debug)]
 pub(crate) struct SettingsFile {
     path: PathBuf,
@@ -143,7 +143,7 @@ impl SettingsFile {
         let target = self.real_path()?;
         let Some(text) = text else {
             std::fs::remove_file(&self.path).map_err(|error| self.failed("remove", &error))?;
-            // If these folders are empty now, they were probably created for the file.
+            // Removes the folders above if they are empty now: they were probably created for the file.
             let above = self.path.ancestors().skip(1).take_while(|folder| *folder != self.fence);
             for folder in above {
                 if std::fs::remove_dir(folder).is_err() {
@@ -168,7 +168,7 @@ impl SettingsFile {
             }
             Err(error) => return Err(self.failed("read", &error)),
         };
-        // Elsewhere, in a folder that the user's own variable names, links on the way are the user's.
+        // Outside the fence, a variable of the user names the folder. Links above that folder are the user's own.
         let way = if self.path.starts_with(&self.fence) { usize::MAX } else { 2 };
         let is_linked = self.path.ancestors().take_while(|folder| *folder != self.fence).take(way);
         let is_linked = is_linked.into_iter().any(Path::is_symlink);

@@ -1,6 +1,6 @@
 //! What somebody probably meant by a word that does not exist.
 
-/// How many letters of a word may be wrong or exchanged.
+/// How many letters of a word may be wrong or swapped.
 const SLIPS: usize = 2;
 /// This many first letters are enough if only one word has them: `deny` for `denied`.
 const BEGINNING: usize = 3;

@@ -43,7 +43,7 @@ pub(crate) fn drawn_dropping(
     hidden: &str,
     rows: impl IntoIterator<Item = Vec<String>>,
 ) -> String {
-    // Measured as the terminal shows it: in ASCII a letter can take eight columns.
+    // Cells are measured as the terminal shows them: escaped as ASCII, one letter can take eight columns.
     let shown = |cell: &String| terminal::shown(&terminal::plain(cell, false)).into_owned();
     let plain = |row: Vec<String>| row.iter().map(shown).collect();
     let rows: Vec<Vec<String>> = rows.into_iter().map(plain).collect();

@@ -163,7 +163,7 @@ impl TeamPolicy {
         Self { path: named_file(), policy: Err(problem), policies: Vec::new(), number: None }
     }
 
-    /// For the rules.
+    /// The form that rules are built from.
     pub(crate) fn source(&self) -> TeamSource<'_> {
         let policy = PolicyText { path: &self.path, text: &self.policy };
         TeamSource { policy, policies: &self.policies }

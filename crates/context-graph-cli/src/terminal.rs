@@ -195,7 +195,7 @@ pub(crate) fn folded(line: &str, width: Option<usize>) -> String {
     if text.is_empty() { line.to_owned() } else { lines.join("\n") }
 }
 
-/// Where less room than this is left, breaking lines makes them worse.
+/// With less room than this, broken lines are harder to read than long ones.
 const FOLDABLE: usize = 20;
 
 /// The words of a line; what stands between backquotes is one.
@@ -212,7 +212,7 @@ pub(crate) fn note(lines: &str) {
     let _ = std::io::stderr().lock().write_all(shown(lines).as_bytes());
 }
 
-/// How often a question is asked before an answer that is not understood counts as no.
+/// After this many answers that are not understood, the answer counts as no.
 const QUESTIONS: usize = 3;
 
 /// Whether the user says yes. Without a terminal the answer is no.

@@ -1,4 +1,4 @@
-//! Shows how long each stage of a hook took (`--timings`). When off: one look at a flag.
+//! Shows how long each stage of a hook took (`--timings`). When off, the clock is not read.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -21,8 +21,8 @@ impl Timings {
         if !wanted {
             return Self { laps: None, start: Duration::ZERO };
         }
-        // No clock has the start time of a process to the microsecond. But so far this process has only been
-        // running, so its processor time is the time since its start.
+        // No clock knows the start time of a process to the microsecond. So far this process has not waited for
+        // anything, so its processor time is the time since its start.
         let start = clock::processor_time().unwrap_or_default();
         Self { laps: Some(RefCell::new(vec![("", Instant::now())])), start }
     }

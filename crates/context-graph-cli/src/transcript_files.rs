@@ -139,8 +139,8 @@ pub(crate) fn branch(path: &Path) -> Option<String> {
     })
 }
 
-/// The title that Claude Code has given a session, from the end of its transcript: it writes the title there again and
-/// again, so that its own list of sessions finds it.
+/// The title that Claude Code has given a session, from the end of its transcript: the client repeats the title
+/// there, so that its own list of sessions finds it.
 pub(crate) fn title(path: &Path, session_id: &str) -> Option<String> {
     let mut file = open_regular(path).ok()?;
     let length = file.metadata().ok()?.len();
@@ -166,7 +166,7 @@ const MAX_TITLE_LINE: usize = 4096;
 pub(crate) struct Titles {
     /// The user's own, by `/rename`.
     custom: Option<String>,
-    /// One that the client had made by a model.
+    /// The one that a model wrote for the client.
     made: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! JSON that is safe to print on a terminal and loses nothing: invisible characters are written as escapes.
+//! JSON that is safe to print on a terminal, without loss: invisible characters are written as escapes.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

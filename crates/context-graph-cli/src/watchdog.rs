@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// For people.
 const LATE: &[u8] = b"context-graph: the hook's time was over before it had an answer\n";
 
-/// For people, if only the record was late.
+/// For people, if the call was decided but its record was late.
 const UNRECORDED: &[u8] = b"context-graph: the hook's time was over before its event was on record\n";
 
 /// What is written when the budget is used up.
@@ -52,12 +52,12 @@ pub(crate) enum Part {
     End,
 }
 
-/// Longer than any answer that is put together late.
+/// More than the longest template needs.
 const LONGEST: usize = 2048;
 
 impl Late {
-    /// The answer's bytes. A signal handler calls this: nothing here allocates or locks. What does not fit is
-    /// left out.
+    /// The answer's bytes. A signal handler calls this: nothing here allocates or locks. A part that does not fit
+    /// is left out.
     fn write<'b>(&'b self, buffer: &'b mut [u8; LONGEST]) -> &'b [u8] {
         let (parts, budget_ms, end_ms) = match self {
             Self::Template { parts, budget_ms, end_ms } => (*parts, *budget_ms, *end_ms),

@@ -51,9 +51,8 @@ fn call(file: &str, command: &str) -> Map<String, Value> {
     object
 }
 
-/// Whether the client does not run the call. A payload that is not recognised is answered as for Claude Code:
-/// agents with the same reply format accept that; Copilot asks or takes a failure for a refusal, and so do
-/// our bridges.
+/// Whether the client does not run the call. A payload that is not recognised is answered as for Claude Code.
+/// Agents with the same reply format accept that; Copilot and our bridges ask, or treat a failure as a refusal.
 fn is_closed(file: &str, run: &Run) -> bool {
     let says = |word: &str| run.stdout.contains(&format!("\"permissionDecision\":\"{word}\""));
     let as_claude = match file {
@@ -85,7 +84,7 @@ fn send(place: &Place, subcommand: &str, object: &Map<String, Value>) -> Run {
     place.send(&["hooks", subcommand], serde_json::to_vec(object).unwrap())
 }
 
-/// Whether every client that could have sent this payload stops the call.
+/// Whether no client that could have sent this payload runs the call.
 fn refuses(run: &Run) -> bool {
     let object: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
     let says_so = object["permission"] == "deny"
@@ -140,7 +139,7 @@ fn a_dangerous_call_with_a_field_missing_or_mistyped_is_never_let_pass() {
             let mut mistyped = object.clone();
             mistyped.insert(key.clone(), json!(7));
             for (how, variant) in [("missing", missing), ("mistyped", mistyped)] {
-                // Without an event and a tool, it is nobody's call.
+                // Without an event and a tool it is not a call, whoever sent it.
                 for subcommand in ["event", "pre-tool"] {
                     let run = send_as(file, &place, subcommand, &variant);
                     assert!(is_closed(file, &run), "{file} {subcommand} {key} {how}: {run:?}");
@@ -239,7 +238,7 @@ fn context_that_an_event_cannot_carry_waits_for_the_next_that_can_and_is_on_reco
         place.rego("words.rego", text);
         place
     };
-    // Gemini and Qwen take none before a call and some after it.
+    // Gemini and Qwen accept context after a call, but not before it.
     for (file, before, after) in
         [("gemini", "BeforeTool", "AfterTool"), ("qwen", "PreToolUse", "PostToolUse")]
     {
@@ -252,7 +251,7 @@ fn context_that_an_event_cannot_carry_waits_for_the_next_that_can_and_is_on_reco
         let again = send(&place, "event", &case(file, after));
         assert!(!again.stdout.contains("mind the gap"), "{file}: {again:?}");
     }
-    // Codex takes it at once, and Goose never.
+    // Codex accepts context at once, Goose never.
     let place = told_by_a_policy();
     let codex = send(&place, "event", &case("codex", "PreToolUse"));
     assert!(codex.stdout.contains("mind the gap"), "{codex:?}");
@@ -305,17 +304,18 @@ fn a_prompt_and_a_stop_that_arrive_by_two_registrations_are_taken_in_once() {
     for event in ["SessionStart", "UserPromptSubmit", "Stop"] {
         assert_eq!(logged(&place, event), 1, "{event}");
     }
-    // What is asked again after work was done is another prompt.
+    // The same prompt after some work is a new prompt.
     assert_eq!(send_as("copilot", &place, "event", &prompt).code, 0);
     assert_eq!(logged(&place, "UserPromptSubmit"), 2);
-    // Cursor runs both files with one dialect.
+    // Cursor runs the hooks of both files, in one dialect.
     for name in ["beforeSubmitPrompt", "beforeSubmitPrompt", "stop", "stop"] {
         assert_eq!(send(&place, "event", &case("cursor", name)).code, 0);
     }
     assert_eq!((logged(&place, "UserPromptSubmit"), logged(&place, "Stop")), (3, 2));
 }
 
-/// How calls begin that do not all arrive, as the clients write them: the input is long, and what tells them comes first.
+/// The beginnings of calls that never arrive whole, as the clients write them. The input is long; the fields that
+/// identify the call come first.
 const BEGINNINGS: [(&str, &str); 8] = [
     (
         "codex",

@@ -1,4 +1,4 @@
-//! Where the record names the agent that a session is of.
+//! Where logs, exports and counts name the agent of a session.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;

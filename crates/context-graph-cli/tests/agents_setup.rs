@@ -37,7 +37,7 @@ fn doctor(place: &Place) -> Vec<Value> {
     said["checks"].as_array().unwrap().clone()
 }
 
-/// Doctor's findings about an agent, of one level.
+/// Doctor's results about an agent, of one level.
 fn told(place: &Place, agent: &str, level: &str) -> String {
     let of = |it: &Value| it["check"] == agent && it["level"] == level;
     let said: Vec<_> = doctor(place).into_iter().filter(of).map(|it| it.to_string()).collect();

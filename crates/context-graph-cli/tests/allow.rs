@@ -52,7 +52,7 @@ fn the_command_that_a_refusal_names_allows_exactly_what_was_refused() {
     assert!(policy(&place).contains("rule = \"destructive-files/git-folder\""), "{}", policy(&place));
     // It counts at once, because files that we write are trusted.
     assert_ne!(ask(&place, "t2", "Bash", json!({"command": "rm -rf .git"}))["permissionDecision"], "deny");
-    // It holds for what the command does, not for one spelling, and for nothing else.
+    // The exception covers what the command does in any spelling, and nothing else.
     assert_ne!(ask(&place, "t3", "Bash", json!({"command": "rm -fr ./.git/"}))["permissionDecision"], "deny");
     for other in ["rm -rf .git sub/.git", "rm -rf sub/.git", "cd sub && rm -rf .git"] {
         assert_eq!(

@@ -153,11 +153,11 @@ fn every_verb_answers_programs_as_the_schema_says() {
     let played: BTreeSet<String> =
         play(&worked_in()).iter().filter_map(|words| answers::verb(words)).collect();
     let mut described: BTreeSet<String> = answers::verbs().into_iter().collect();
-    // It runs until it is ended, and has its own test.
+    // The dashboard runs until it is ended, and has its own test.
     described.remove("dashboard");
     // These need a server; `team.rs` and `team_policy.rs` test them.
     described.remove("team pull");
-    // It needs PostgreSQL; the server's own tests have its parts.
+    // This one needs PostgreSQL; the server's own tests cover its parts.
     described.remove("server bench");
     described.remove("team push");
     described.remove("team status");

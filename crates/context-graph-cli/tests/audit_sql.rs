@@ -62,7 +62,7 @@ fn objects_have_all_columns_in_their_order() {
     let query = "SELECT 1 AS z, 2 AS a, 3 AS a, 4 AS a_2, 5 AS a, 'ä\"' AS \"q\"\"\"";
     let run = ask(&place, query, &["--json"]);
     assert_eq!(run.stdout, "[\n  {\"z\":1,\"a\":2,\"a_3\":3,\"a_2\":4,\"a_4\":5,\"q\\\"\":\"ä\\\"\"}\n]\n");
-    // The others name columns as the query does.
+    // Table and CSV name the columns as the query does.
     let csv = ask(&place, "SELECT 1 AS z, 2 AS a, 3 AS a", &["--format", "csv"]);
     assert_eq!(csv.stdout, "\"z\",\"a\",\"a\"\r\n1,2,3\r\n");
 }

@@ -77,7 +77,7 @@ fn call(place: &Place, session: &str, id: &str, tool: &str, input: Value, result
     }
 }
 
-/// A finished session with a stopped call and a file, and a running session.
+/// A finished session with a denied call and a file, and a running session.
 fn play(place: &Place) {
     let file = place.project().join("src/parser.rs");
     send(place, "first-session", "SessionStart", json!({"source": "startup", "model": "a-model"}));
@@ -128,7 +128,8 @@ fn every_page_tells_what_is_on_record() {
 #[test]
 fn denied_calls_are_counted_alike_on_every_page() {
     let place = Place::without_upkeep();
-    // One was denied by a rule, one by the user in a session of the past, about which no rule of ours was asked.
+    // One call was denied by a rule. Another was denied by the user in an imported session, where no rule of ours
+    // decided.
     play(&place);
     let newest: Value = serde_json::from_str(&place.run(&["session", "status", "--json"]).stdout).unwrap();
     let newest_ms = newest["updated_ms"].as_i64().unwrap();

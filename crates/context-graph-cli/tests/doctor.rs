@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_context-graph");
 
-/// An installation, and what `doctor` needs to examine it.
+/// An installation for `doctor` to examine.
 struct Patient {
     place: Place,
 }
@@ -496,7 +496,7 @@ fn a_process_that_a_hook_left_behind_cannot_hold_doctor_up() {
     patient.write("../home/.claude/settings.json", &settings.to_string());
     let started = std::time::Instant::now();
     let diagnosis = patient.diagnosis();
-    // Two tries of one second for the one that never answers; the other answers at once.
+    // The hook that never answers gets two tries of one second; the other one answers at once.
     assert!(started.elapsed().as_secs() < 30, "{:?}: {:#}", started.elapsed(), diagnosis.value);
     diagnosis.assert_finds("broken", "the hook for PostToolUse gives no answer within 1000 ms", "by hand");
 }

@@ -233,7 +233,7 @@ fn without_sessions_every_question_has_the_same_answer() {
         assert_eq!((run.code, &run.stdout, run.stderr.as_str()), (0, &first.stdout, ""), "{args:?}");
     }
     let told = format!("context-graph: {}", first.stdout);
-    // Where stdout is for data, a sentence in it would be taken for some.
+    // If stdout is data, a sentence in it would be read as data.
     for args in [
         &["session", "export"][..],
         &["audit", "export", "--format", "jsonl"],
@@ -243,7 +243,7 @@ fn without_sessions_every_question_has_the_same_answer() {
         let run = place.run(args);
         assert_eq!((run.code, run.stdout.as_str(), &run.stderr), (0, "", &told), "{args:?}");
     }
-    // Who named a session or a file does not get it.
+    // If the user named a session or a file, that it is missing is an error.
     for args in [
         &["session", "show", "nobody"][..],
         &["session", "export", "nobody"],
@@ -280,7 +280,7 @@ fn a_tool_or_a_rule_that_nothing_has_gets_a_suggestion() {
         (&["--tool", "Bsh"][..], "no matching entries (perhaps `Bash`?)\n"),
         (&["--rule", "destructive-files/hme"], "no matching entries (perhaps `destructive-files/home`?)\n"),
         (&["--rule", "force-psh"], "no matching entries (perhaps `force-push`?)\n"),
-        // It exists, and there is none of it.
+        // The rule exists, but nothing on record has it.
         (&["--rule", "force-push"], "no matching entries\n"),
         (&["--tool", "Bash", "--outcome", "interrupted"], "no matching entries\n"),
     ] {

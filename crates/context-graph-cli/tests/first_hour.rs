@@ -129,7 +129,7 @@ fn a_question_in_sql_about_something_that_is_not_there_is_answered_with_what_is(
         wrong.code == 1 && wrong.stderr.contains("v_decisions") && wrong.stderr.contains("--help"),
         "{wrong:?}"
     );
-    // The help names the columns that there are.
+    // The help lists the existing columns.
     let help = place.run(&["audit", "sql", "--help"]).stdout;
     for view in ["v_sessions", "v_calls", "v_decisions"] {
         let told = help.lines().find_map(|line| line.trim().strip_prefix(&format!("{view}: "))).unwrap();

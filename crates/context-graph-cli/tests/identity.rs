@@ -117,7 +117,7 @@ fn an_identity_can_be_taken_out_changed_and_put_back() {
     let mut taken = snapshot(&place);
     assert_eq!(taken["session_id"], "s");
     taken["last_ic"] = json!(0.25);
-    // While the session runs, and after its end.
+    // First while the session runs, then after its end.
     for _ in 0..2 {
         let saved = place.send(&["session", "save", "--json"], taken.to_string());
         assert_eq!(saved.code, 0, "{saved:?}");

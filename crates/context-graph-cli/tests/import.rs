@@ -273,7 +273,7 @@ fn calls_of_subagents_are_their_sessions_and_come_in_once() {
     let place = Place::without_upkeep();
     transcript(&place, ONE, &place.project(), "count the fruit");
     subagents(&place, &format!("{ONE}/subagents"), "new1", ONE);
-    // As earlier versions of Claude Code kept them, and one whose session is gone.
+    // Where earlier versions of Claude Code put them, and one whose session is gone.
     subagents(&place, "", "old1", ONE);
     subagents(&place, &format!("{TWO}/subagents"), "lost1", TWO);
     let imported = place.run(&["import", "--json"]).json();
@@ -289,7 +289,7 @@ fn calls_of_subagents_are_their_sessions_and_come_in_once() {
         let log = place.run(&["audit", "log", "--json", "--all", "--agent", agent]).stdout;
         assert!(log.contains("SubagentStart") && log.contains("SubagentStop"), "{log}");
     }
-    // The order is that of the time: subagents work while the session's first call runs.
+    // Ordered by time: the subagents work while the session's first call runs.
     let log = place.run(&["audit", "log", "--json", "--all", "--tool", "Bash"]).stdout;
     let at = |id: &str| log.find(&format!("\"{id}\"")).unwrap_or_else(|| panic!("{id} in {log}"));
     assert!(
@@ -304,7 +304,7 @@ fn calls_of_subagents_are_their_sessions_and_come_in_once() {
     assert!(replayed.contains("5 tool calls") || replayed.contains("5 calls"), "{replayed}");
 }
 
-/// Puts what another client writes down where it does, for the project here.
+/// Puts another client's transcript where that client writes it, adapted to this project.
 fn written_by(place: &Place, file: &str, to: &str) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts").join(file);
     let text = std::fs::read_to_string(from).unwrap();

@@ -235,7 +235,7 @@ fn generated_files_name_no_place_of_this_machine_and_find_the_binary_on_the_path
     run_registered(&clone, "PreToolUse", &path, &sample()).succeeded();
     let without = run_registered(&clone, "PreToolUse", "/usr/bin:/bin", &sample());
     assert_eq!((without.code, without.stdout.as_str()), (0, ""), "work goes on: {without:?}");
-    // What everybody has is left unless it is named; then the hooks are recognised, and removed.
+    // Shared settings are left alone unless they are named. Then the hooks are recognised and removed.
     let left = clone.run(&["uninstall", "--yes"]);
     assert!(left.code == 0 && left.stderr.contains("everybody in this repository"), "{left:?}");
     assert!(left.stderr.contains("`context-graph uninstall --shared`"), "{left:?}");

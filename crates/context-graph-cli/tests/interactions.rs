@@ -43,7 +43,7 @@ impl<'p> Told<'p> {
         let mut command = self.place.command(args);
         command.env("TERM", "xterm-256color").env("PAGER", "cat").envs(variables.iter().copied());
         let run = OnTerminal::start(command, columns).end();
-        // So that a reader sees the colours.
+        // Makes the colours visible in the snapshot.
         let run = Run { stdout: run.stdout.replace('\x1b', "ESC"), ..run };
         let told = variables
             .iter()
@@ -63,7 +63,7 @@ impl<'p> Told<'p> {
         self
     }
 
-    /// The same text on every machine and in every run: without temporary folders and measured times.
+    /// Makes the text the same on every machine and in every run: replaces temporary folders and measured times.
     fn steady(&self, text: &str) -> String {
         let folder = self.place.project();
         let folder = folder.parent().unwrap();

@@ -1,4 +1,5 @@
-//! Events lost from a journal are reported once, where that blocks nobody, and the loss stays on record.
+//! Events lost from a journal are reported once, by a hook whose exit code blocks nothing, and the loss stays on
+//! record.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -98,7 +99,7 @@ fn cut(place: &Place, size: u64) {
 fn a_journal_that_was_cut_off_at_an_entry_is_missed() {
     let (place, size) = four_prompts();
     cut(&place, size);
-    // Also before the next event.
+    // Reported even before the next event.
     assert_eq!(named(&place)[0]["lost"], 2);
     is_corruption(&done(&place, "t"));
     done(&place, "u").succeeded();
@@ -337,7 +338,7 @@ fn a_lost_event_is_told_once_where_that_stops_nobody_and_verify_goes_on_naming_i
 fn a_lost_event_that_the_result_of_a_call_meets_is_told_there() {
     let place = with_a_changed_entry();
     is_corruption(&done(&place, "t"));
-    // Also after somebody has removed the damaged bytes.
+    // Reported even after somebody has removed the damaged bytes.
     std::fs::remove_dir_all(quarantine(&place)).unwrap();
     done(&place, "u").succeeded();
     end(&place).succeeded();
@@ -367,7 +368,7 @@ fn a_changed_byte_in_the_journal_of_an_open_session_is_found_by_verify() {
 
 #[test]
 fn a_changed_header_is_named_until_the_user_knows_of_it() {
-    // In the magic, the length, the generation, what it follows, the session's id and the check.
+    // Offsets in the magic bytes, the length, the generation, the predecessor, the session's id and the checksum.
     for at in [0, 5, 9, 30, 50, 55] {
         let place = Place::new();
         start(&place, "s").succeeded();
@@ -409,7 +410,8 @@ fn a_changed_header_that_a_hook_repairs_is_on_record() {
 fn what_a_reader_has_repaired_is_named_and_can_be_acknowledged() {
     for has_ended in [false, true] {
         let (place, _) = four_prompts();
-        // A changed header, and then a changed last entry: neither can be found in the journal again.
+        // A changed header, then a changed last entry. After the repair, neither can be found in the journal
+        // again.
         for from_end in [false, true] {
             let mut bytes = std::fs::read(journal(&place)).unwrap();
             let at = if from_end { bytes.len() - 1 } else { 9 };

@@ -1,6 +1,6 @@
-//! Checks the manual: every link works, every page is in the table of contents and asks one question, every command
-//! exists, and every policy, configuration and case in it is taken. ARCHITECTURE.md and CONTRIBUTING.md name files and
-//! functions that exist.
+//! Checks the manual: every link works, every page is in the table of contents and asks one question, every
+//! command exists, and every policy, configuration and case in it is valid. ARCHITECTURE.md and CONTRIBUTING.md
+//! name files and functions that exist.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
@@ -78,7 +78,7 @@ fn the_map_of_the_code_names_files_and_functions_that_there_are() {
     let sources = sources();
     let (mut wrong, mut names) = (Vec::new(), 0);
     for section in pages.iter().flat_map(|page| page.split("\n## ")) {
-        // In the table of a hook's steps, a bare file name is one of the hooks' folder.
+        // In the table of a hook's steps, a bare file name is relative to the folder of the hooks.
         let base = if section.starts_with("One hook call") { "cli/src/commands/hooks/" } else { "" };
         let mut file: Option<&str> = None;
         let mut candidates: Vec<&(String, String)> = Vec::new();
@@ -209,7 +209,7 @@ fn every_page_is_in_the_table_of_contents_and_its_title_asks_one_question() {
 fn the_changelog_has_a_part_for_what_comes_and_one_for_this_version() {
     let changelog = std::fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
     let parts: Vec<&str> = changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-    // A release takes its notes from the part of its version.
+    // The notes of a release come from the part for its version.
     assert_eq!(parts.first(), Some(&"Unreleased"));
     let version = parts.get(1).and_then(|part| part.split(' ').next());
     assert_eq!(version, Some(env!("CARGO_PKG_VERSION")));
@@ -293,7 +293,7 @@ fn every_command_in_the_manual_is_one_that_there_is() {
     assert!(seen > 100, "only {seen} commands were found");
 }
 
-/// What is between fences of a language on a page of the manual.
+/// The code blocks of a language on a page of the manual.
 fn blocks(page: &str, language: &str) -> Vec<String> {
     let text = std::fs::read_to_string(root().join("docs").join(page)).unwrap();
     let fence = format!("```{language}\n");

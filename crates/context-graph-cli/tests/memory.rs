@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use common::Place;
 
-/// The largest memory of any child process so far, in kilobytes.
+/// The peak memory of any child process so far, in kilobytes.
 fn most_held() -> i64 {
     #[expect(unsafe_code, reason = "only libc tells what a child has used")]
     // SAFETY: a zeroed `rusage` is valid, and it outlives the call that fills it in.
@@ -27,8 +27,8 @@ fn run_policies(place: &Place, calls: usize) -> i64 {
         writeln!(cases, r#"{{"command": "echo {number} {words}", "expect": "none"}}"#).unwrap();
     }
     std::fs::write(place.project().join("cases.jsonl"), cases).unwrap();
-    // Not with `run`, which would load the schema into this process: a child's figure includes its parent's
-    // memory before `exec`.
+    // Not with `run`, which would load the schema into this process. A child's peak includes the memory of its
+    // parent before `exec`.
     let output = place.command(&["policy", "test", "cases.jsonl", "--json"]).output().unwrap();
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(output.status.success() && answer["passed"] == calls, "{answer}");

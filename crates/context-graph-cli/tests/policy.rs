@@ -65,7 +65,7 @@ fn a_denied_call_is_on_record_although_it_never_ran() {
     );
 }
 
-/// A state folder that is ours but cannot record anything.
+/// Makes the state folder one that is ours but cannot record anything.
 fn put_in_the_way_of_the_journals(place: &Place) {
     call(place, "Bash", &json!({"command": "ls"})).succeeded();
     let live = place.project().join(".context-graph/live");
@@ -79,7 +79,7 @@ fn the_decision_stands_when_recording_fails() {
     std::fs::write(place.project().join(".context-graph"), "in the way").unwrap();
     let run = call(&place, "Bash", &json!({"command": "rm -rf /"}));
     assert_eq!((run.code, verdict(&run.json()), &run.json()["error_code"]), (0, "deny", &json!("storage")));
-    // The client would block an ordinary call because of our failure.
+    // A failing hook would make the client block even an ordinary call.
     let place = Place::new();
     put_in_the_way_of_the_journals(&place);
     let run = call(&place, "Bash", &json!({"command": "ls"}));

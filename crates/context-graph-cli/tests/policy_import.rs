@@ -314,7 +314,7 @@ fn a_policy_whose_helper_is_missing_or_broken_is_not_taken() {
             refused.code == 1 && refused.stdout.contains("policies/claude/a.rego: "),
             "{helper:?}: {refused:?}"
         );
-        // Copied by hand, it asks about every call and lets none pass.
+        // Copied by hand, the broken policy makes the hook ask about every call.
         place.rego("a.rego", policy);
         if let Some(helper) = helper {
             place.rego("system/own.rego", helper);

@@ -25,7 +25,7 @@ fn import(place: &Place, folder: &Path) -> Run {
     run(place, &["policy", "import", folder.to_str().unwrap(), "--no-builtin-guards"], "")
 }
 
-/// Moves the files of the bakery to another layout, in the project itself.
+/// Writes the files of the example project `bakery` in another layout.
 fn laid_out(place: &Place, layout: impl Fn(&str, String) -> Option<(String, String)>) {
     let root = bakery().join(".cupcake");
     let mut folders = vec![root.clone()];
@@ -45,7 +45,7 @@ fn laid_out(place: &Place, layout: impl Fn(&str, String) -> Option<(String, Stri
     }
 }
 
-/// The shared modules under their names before `system`.
+/// The shared modules under the names of older layouts, which had no `system`.
 fn with_helpers(text: String) -> String {
     text.replace("cupcake.system.commands", "cupcake.helpers.commands")
         .replace("cupcake.system.places", "cupcake.helpers.places")

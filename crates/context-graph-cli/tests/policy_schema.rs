@@ -19,7 +19,7 @@ fn is_in_order(text: &str) -> bool {
     place.run(&["policy", "check"]).code == 0
 }
 
-/// Checks that both accept the text, or both refuse it.
+/// Checks that schema and program both accept the text, or both refuse it.
 fn both_say(text: &str, good: bool) {
     assert_eq!((is_valid(text), is_in_order(text)), (good, good), "{text}");
 }

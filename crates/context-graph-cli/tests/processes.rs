@@ -126,7 +126,7 @@ fn what_was_acknowledged_survives_being_killed() {
             _ => post("s", &id),
         };
         let mut child = spawn(&place, &text);
-        // At any moment from before the first instruction to after the last, however slow the machine is.
+        // Kills at any moment from before the first instruction to after the last, however slow the machine is.
         std::thread::sleep(Duration::from_micros(usual_us * (i * 7919 % 200) / 100));
         let _ = child.kill();
         let output = child.wait_with_output().unwrap();

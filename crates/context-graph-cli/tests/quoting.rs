@@ -23,7 +23,7 @@ fn texts<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
         Value::String(text) => into.push(text),
         Value::Array(items) => items.iter().for_each(|item| texts(item, into)),
         Value::Object(fields) => {
-            // These are data for programs, which need them unchanged.
+            // These fields are data for programs, which need them unchanged.
             let data = ["session_id", "rules", "updatedInput"];
             let shown = fields.iter().filter(|(name, _)| !data.contains(&name.as_str()));
             shown.for_each(|(_, value)| texts(value, into));
@@ -38,7 +38,7 @@ fn wrong(text: &str) -> Option<&'static str> {
         return Some("a control or invisible character");
     }
     for line in text.lines() {
-        // A line of a gate's output is a quotation as a whole.
+        // Every line of a gate's output is marked as a quotation.
         let Some(line) = Some(line).filter(|line| !line.starts_with("> ")) else { continue };
         if line.contains(['<', '>']) {
             return Some("a tag");

@@ -12,7 +12,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).unwrap()
 }
 
-/// The cells of a table's row that begins with this.
+/// The cells of the table row that begins with this text.
 fn row(page: &str, beginning: &str) -> Vec<String> {
     let line = page.lines().find(|line| line.starts_with(&format!("| {beginning}")));
     line.unwrap_or_else(|| panic!("no row `{beginning}`"))
@@ -21,7 +21,8 @@ fn row(page: &str, beginning: &str) -> Vec<String> {
         .collect()
 }
 
-/// `audit log`, `show` stands for `audit log` and `audit show`; what comes after the first word may also be a verb of its own.
+/// The commands in a cell. `audit log`, `show` stands for `audit log` and `audit show`, but a later word may also
+/// be a command of its own.
 fn verbs(cell: &str) -> Vec<Vec<String>> {
     let mut group = String::new();
     let mut found = Vec::new();

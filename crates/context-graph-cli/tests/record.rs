@@ -59,7 +59,7 @@ fn broken(place: &Place) -> String {
     run.stdout
 }
 
-/// Once a secret was recognised by its name, it is recognised everywhere, even alone.
+/// Once a secret was recognised by its name, the same value is recognised everywhere, even without the name.
 #[test]
 fn what_was_recognised_once_is_recognised_in_the_whole_session() {
     let place = Place::new();
@@ -70,8 +70,8 @@ fn what_was_recognised_once_is_recognised_in_the_whole_session() {
         dice.draw(secrets::HEX, 32),
     );
     event(&place, "s", "SessionStart", json!({"source": "startup"}));
-    // Named in a call. The hook before the call only appends; the session learns the secret in the hook after
-    // it.
+    // The secret has a name in this call. The hook before the call only appends; the session learns the secret in
+    // the hook after it.
     let named = format!("export DEPLOY_TOKEN={token} DB_PASSWORD={pin}");
     let call = json!({"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": named, "description": format!("sends {token}")}});
     event(&place, "s", "PreToolUse", call.clone());
@@ -170,7 +170,7 @@ fn a_record_that_was_changed_is_found_and_one_that_was_removed_by_us_is_none() {
     let data = place.project().join(".context-graph/data/context-graph.db");
     let whole = fs::read(&data).unwrap();
 
-    // In the record, in the row made from it, and in that row's index.
+    // The places of the text: in the record, in the row made from it, and in that row's index.
     let places: Vec<usize> =
         (0..whole.len() - 9).filter(|at| whole[*at..].starts_with(b"toolu_two")).collect();
     assert!(places.len() >= 3, "{places:?}");

@@ -1,4 +1,4 @@
-//! Around an installation: the plugin, the configuration in force, and what `init` prints.
+//! Installation and configuration: the plugin, the configuration in force, and what `init` prints.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -45,8 +45,8 @@ fn no_file_may_be_opened() {
     assert_ne!(verdict(&run), Value::Null, "{run:?}");
 }
 
-/// The smallest stack that the program can count on, in KB. The kernel begins a stack up to 8 KB below its top,
-/// by chance, and without optimisation our first functions need more than the rest of 16 KB.
+/// The smallest stack with which the program must start, in KB. The kernel begins a stack at a random place up to
+/// 8 KB below its top, and without optimisation our first functions need more than what is left of 16 KB.
 const SMALLEST_STACK: u32 = 24;
 
 #[test]
@@ -54,7 +54,8 @@ fn the_stack_is_too_small() {
     let place = Place::new();
     for kilobytes in [SMALLEST_STACK, 32, 48, 64, 96, 128, 256] {
         let run = limited(&place, &format!("ulimit -s {kilobytes}"), &["hooks", "pre-tool", "--stdin"]);
-        // Too small for the kernel to start anything. Then the client knows that the hook did not run.
+        // The stack is too small for the kernel to start a program at all. Then the client knows that the hook did
+        // not run.
         if run.stdout.is_empty() && run.code != 0 && run.stderr.contains("Argument list too long") {
             continue;
         }

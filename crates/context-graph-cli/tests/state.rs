@@ -118,7 +118,7 @@ fn a_session_that_names_an_unknown_one_before_it_starts_without() {
     assert!(!answer["context_injection"].to_string().contains("does-not-exist"), "{answer}");
     let status = place.run(&["session", "status", "s", "--json"]).json();
     assert_eq!(status.get("previous_session_id"), None, "{status}");
-    // A known session is linked, stored or not.
+    // A known session is linked, whether it is in the store or not.
     let run = place.run(&["hooks", "session-start", "--session-id", "t", "--previous-session-id", "s"]);
     assert_eq!(run.succeeded().get("error_code"), None);
     assert_eq!(place.run(&["session", "status", "t", "--json"]).json()["previous_session_id"], "s");

@@ -1,4 +1,4 @@
-//! The team through the real binary: one server with a file, machines with their own homes, processes that
+//! The team through the real binary: one server over an SQLite file, machines with their own homes, processes that
 //! are killed.
 #![cfg(unix)]
 #![allow(
@@ -149,7 +149,7 @@ fn a_server_that_was_set_back_gets_again_what_it_lost() {
     let open = || rusqlite::Connection::open(&file).unwrap();
     open().execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
 
-    // All of this comes after the copy: a session is dropped by retention, one is forgotten, one goes on, one is new.
+    // All of this happens after the copy was made: one session continues, one is new, and one is forgotten.
     turn(&ada, "before", 1);
     turn(&ada, "after", 2);
     ok(ada.run(&["session", "forget", "private", "--yes"]));
@@ -172,7 +172,7 @@ fn a_server_that_was_set_back_gets_again_what_it_lost() {
     assert_eq!([records("before"), records("private"), records("after")], [8, 0, 6]);
     ok(ada.run(&["audit", "verify", "--team"]));
 
-    // What the server dropped of its own does not come back.
+    // A session that the server itself removed is not pushed again.
     open().execute("DELETE FROM sessions WHERE session_id = 'before'", []).unwrap();
     turn(&ada, "later", 1);
     assert!(ok(ada.run(&["team", "push"])).contains("pushed 4 records of 1 session"));
@@ -219,7 +219,7 @@ fn a_database_that_is_not_ready_is_told_with_the_next_step() {
     let checked = host.run(&["server", "check"]);
     assert!(checked.code == 1 && checked.stderr.contains("is not there yet"), "{checked:?}");
     assert!(!host.home().join(".config/context-graph/server/team.db").exists(), "a look makes nothing");
-    // With a file there is nothing to prepare.
+    // An SQLite file needs no preparation.
     assert!(ok(host.run(&["server", "members"])).contains("nobody yet"));
     let Some(cluster) = Cluster::start() else { return };
     let address = cluster.new_database();
@@ -246,7 +246,7 @@ fn a_database_that_is_not_ready_is_told_with_the_next_step() {
     assert!(ok(host.run(&["server", "--database", &address, "migrate"])).contains("nothing to do"));
 }
 
-/// What an ordinary stop leaves in the log, after pages were shown.
+/// The server's log after an ordinary end, once pages were shown.
 #[test]
 fn a_server_that_is_told_to_end_ends_without_complaint() {
     let Some(cluster) = Cluster::start() else {
@@ -279,8 +279,8 @@ fn a_server_that_is_told_to_end_ends_without_complaint() {
     assert!(ended.status.success() && said.trim() == "the server has ended", "{said}");
 }
 
-/// Kills client and server in turn, each at a moment of chance, and counts in the end. `CONTEXT_GRAPH_TEAM_ROUNDS=200`
-/// repeats it.
+/// Kills client and server in turn, each at a random moment, and counts the records at the end.
+/// `CONTEXT_GRAPH_TEAM_ROUNDS=200` sets the number of rounds.
 fn kill_again_and_again(host: &Place, database: &[String], place: db::Place) {
     let rounds =
         std::env::var("CONTEXT_GRAPH_TEAM_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4_u64);

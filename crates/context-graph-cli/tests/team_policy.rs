@@ -1,4 +1,5 @@
-//! The team's policy by the real binary: published, fetched, in force at hooks, and what cannot loosen it.
+//! The team's policy through the real binary: published, fetched, in force in hooks, and not loosened by users or
+//! projects.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -91,7 +92,7 @@ fn what_the_team_closes_stays_closed_whatever_user_and_project_say() {
     assert_eq!(pulled, json!({"policy": 1, "is_new": false}));
     assert!(ok(ada.run(&["team", "status"])).contains("policy: 1 is in force"));
 
-    // Everything that could loosen it, by user and by project.
+    // Everything that could loosen it, in the user's and in the project's file.
     let loose = "on_error = \"allow\"\nprotected_branches = []\n[guards.destructive-git]\nenabled = false\n\
                  [guards.protected-paths]\nenabled = false\n\
                  [[exceptions]]\nrule = \"programs\"\nreason = \"in the way\"\n\
@@ -162,7 +163,7 @@ fn a_policy_that_is_older_altered_or_of_another_key_is_refused_and_the_last_good
         assert_eq!(decided(&ada, "git reset --hard HEAD~3").0, "deny");
         assert!(ok(ada.run(&["team", "status"])).contains(why), "{why}");
     };
-    // As after a backup that was restored, or on a server that was taken over.
+    // As after an old backup was restored, or on a server that an attacker controls.
     database.execute("UPDATE policies SET number = 0 WHERE number = 2", []).unwrap();
     refused("older than the one in force");
     database
@@ -178,7 +179,8 @@ fn a_policy_that_is_older_altered_or_of_another_key_is_refused_and_the_last_good
     let published =
         host.run(&["server", "policy", "publish", "policy", "--policy-key", other.to_str().unwrap()]);
     assert!(published.code != 0 && published.stderr.contains("trust another key"), "{published:?}");
-    // Numbers begin anew, and are passed over until they are higher than what is known. Whoever publishes can go on from there.
+    // The server starts numbering again, and machines refuse a number that is not higher than the one they know.
+    // `--number` continues from there.
     ok(publish(&host, POLICY, REGO));
     refused("older than the one in force");
     let numbered = |number: &str| host.run(&["server", "policy", "publish", "policy", "--number", number]);
@@ -213,7 +215,7 @@ fn a_policy_that_is_gone_or_changed_here_is_told_asked_about_and_on_record() {
     let ada = joined(&host, &server, "ada");
     ok(publish(&host, POLICY, REGO));
     ok(ada.run(&["team", "pull"]));
-    // Not even the user's wish to pass errors over opens it.
+    // `on_error = "allow"` in the user's file does not help.
     std::fs::write(ada.home().join(".config/context-graph/policy.toml"), "on_error = \"allow\"\n").unwrap();
     let file = bundle(&ada);
     let good = std::fs::read(&file).unwrap();
@@ -241,7 +243,7 @@ fn a_policy_that_is_gone_or_changed_here_is_told_asked_about_and_on_record() {
     assert!(ok(ada.run(&["team", "pull"])).contains("policy 1 is in force from now on"));
     assert_eq!(decided(&ada, "ls").0, "");
 
-    // The secret itself gone, with the note behind it.
+    // Removes the secret, and with it the note in the same file.
     std::fs::remove_file(private(&ada).join("secret")).unwrap();
     for _ in 0..2 {
         let (verdict, reason) = decided(&ada, "ls");

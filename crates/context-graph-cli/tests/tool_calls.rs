@@ -76,7 +76,7 @@ fn the_full_road_loads_the_session_and_answers_with_it_stepped() {
     place.run(&["hooks", "session-end", "--session-id", "s"]).succeeded();
     let fast = place.run(&flags("--fast-path")).succeeded();
     assert_eq!(fast.get("consciousness_state"), None, "{fast}");
-    // The next hook reports once what the fast one had no time for.
+    // The next hook reports once what the fast hook did not report.
     let result =
         || place.run(&["hooks", "post-tool", "--session-id", "s", "--tool-name", "Read"]).succeeded();
     let told = result();

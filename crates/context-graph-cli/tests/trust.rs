@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use common::{Place, Run};
 use serde_json::{Value, json};
 
-/// Every key that could run, loosen or open something.
+/// Every key that could run or loosen something.
 const POLICY: &str = r#"
 on_error = "allow"
 protected_branches = ["nothing"]
@@ -129,7 +129,7 @@ fn ran(place: &Place) -> Vec<&'static str> {
     ran
 }
 
-/// What ran, once this mark exists: hooks do not wait for actions.
+/// What ran. Waits until this mark exists, because hooks do not wait for actions.
 fn ran_after(place: &Place, mark: &str) -> Vec<&'static str> {
     let end = Instant::now() + Duration::from_secs(20);
     while !place.project().join(mark).exists() && Instant::now() < end {
@@ -337,7 +337,7 @@ fn trust_is_for_one_place() {
     let show = |args: &[&str]| -> Value { serde_json::from_str(&place.run(args).stdout).unwrap() };
     let copy = copy.to_string_lossy().into_owned();
     assert_eq!(show(&["trust", &copy, "--dry-run", "--json"])["trust"], "untrusted");
-    // Renaming the file of trust does not help either.
+    // Copying the trust file under the name for this path does not help either.
     let folder = place.project().join("../home/.config/context-graph/trust");
     let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
     let name = blake3::hash(fs::canonicalize(&copy).unwrap().as_os_str().as_encoded_bytes()).to_hex();
@@ -403,7 +403,7 @@ fn everything_that_shows_the_rules_says_what_is_not_in_force() {
     assert!(line().contains("policies changed, not trusted"), "{}", line());
 }
 
-/// A store of trust that others can write to does not count.
+/// A trust folder that others can write to does not count.
 #[cfg(unix)]
 #[test]
 fn only_the_users_own_folder_counts() {

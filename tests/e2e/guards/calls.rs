@@ -1,4 +1,4 @@
-//! Tool calls: what is decided is what happens, and the model is told.
+//! Tool calls: our decision is carried out, and the model is told.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ pub fn all() -> Vec<Test> {
     ]
 }
 
-/// A project with something in it that a command would remove.
+/// A project with a file that a command would remove.
 fn lab_where(command: &str) -> Lab {
     let lab = Lab::new([Turn::bash(command), Turn::text("done")]);
     lab.write(".git/config", "[core]\n");
@@ -68,7 +68,7 @@ fn a_changed_call_runs_with_the_whole_new_input() {
     assert_eq!(std::fs::read_to_string(lab.project().join("out.txt")).unwrap(), "changed\n");
     let record = lab.whole_record();
     assert_eq!(record.only("PreToolUse").payload["tool_input"]["command"], "echo original > out.txt");
-    // The client takes what it is given for the whole input, so what was not changed must be in it.
+    // The client replaces the whole input by ours, so ours must also contain what was not changed.
     assert_eq!(
         record.only("PostToolUse").payload["tool_input"],
         json!({"command": "echo changed > out.txt", "description": "d", "timeout": 7000})

@@ -1,4 +1,4 @@
-//! Other events than tool calls: what is decided is what happens.
+//! Events other than tool calls: our decision is carried out.
 
 use serde_json::json;
 

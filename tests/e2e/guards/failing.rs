@@ -1,7 +1,8 @@
-//! It guards even when it fails: whatever goes wrong with the hook, the call does not slip through.
+//! The guard when it fails: whatever goes wrong with the hook, the call does not run.
 //!
-//! Where our program still answers, it asks, which in print mode is a refusal. Where it cannot (it is killed, gone, or
-//! hangs for longer than the client waits), the `onFailure` that `init` writes has the client block the call.
+//! If our program can still answer, it asks; in print mode the client treats that as a refusal. If it cannot (it
+//! was killed, is missing, or hangs longer than the client waits), `onFailure`, which `init` writes, makes the
+//! client block the call.
 
 use serde_json::{Value, json};
 
@@ -33,12 +34,12 @@ pub fn all() -> Vec<Test> {
     switches.into_iter().map(|test| test.unless(in_release.clone())).chain(rest).collect()
 }
 
-/// A project in which the model wants to do something harmless, which leaves a mark.
+/// A project in which the model makes a harmless call, which creates a file.
 fn lab() -> Lab {
     Lab::new([Turn::bash("touch ran.txt"), Turn::text("done")])
 }
 
-/// The client goes on, the call does not run, and the model is told this much.
+/// Asserts that the client continues, the call does not run, and the model is told this text.
 fn assert_stopped(lab: &Lab, told: &str) -> Run {
     let run = lab.prompt("touch it", &["--allowedTools", "Bash(*)"]);
     assert_eq!(run.code, Some(0), "the client failed");
@@ -82,7 +83,7 @@ fn a_hook_that_hangs_does_not_open_the_guard() {
     assert_stopped(&lab, "time was over");
 }
 
-/// What was decided is said although it cannot be written down.
+/// A decision is answered even if it cannot be recorded.
 fn a_record_that_cannot_be_written_does_not_open_the_guard() {
     let lab = Lab::new([Turn::bash("rm -rf .git"), Turn::text("done")]);
     lab.write(".git/config", "[core]\n");
@@ -94,7 +95,7 @@ fn a_record_that_cannot_be_written_does_not_open_the_guard() {
     assert!(lab.model_saw_last().contains("destructive-files/"), "the model was not told why");
 }
 
-/// Puts something else where our program is, for the guard alone.
+/// Replaces our program in the hook for tool calls.
 fn replaced(lab: &Lab, program: &str, change: impl FnOnce(&mut Value)) {
     let path = lab.project().join(".claude/settings.local.json");
     let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
@@ -105,7 +106,7 @@ fn replaced(lab: &Lab, program: &str, change: impl FnOnce(&mut Value)) {
     std::fs::write(path, settings.to_string()).unwrap();
 }
 
-/// A script in the program's place.
+/// Writes a script to use instead of our program.
 fn script(lab: &Lab, text: &str) -> String {
     let path = lab.write("program", text);
     make_executable(&path);
@@ -160,7 +161,7 @@ fn a_program_that_never_ends_does_not_open_the_guard() {
     assert_stopped(&lab, BLOCKED);
 }
 
-/// Why `init` writes `onFailure`: should the client's default ever change, this says so.
+/// Why `init` writes `onFailure`. Fails if the client's default changes.
 fn without_on_failure_the_client_lets_the_call_through() {
     let lab = lab();
     replaced(&lab, "/nowhere/at/all/context-graph", |hook| {

@@ -1,4 +1,4 @@
-//! It guards: what is decided happens, whatever goes wrong, and an agent is held once.
+//! The guard: decisions are carried out whatever goes wrong, and an agent is kept from stopping once.
 
 mod calls;
 mod events;
@@ -15,7 +15,7 @@ pub fn all() -> Vec<Test> {
 /// Lets the client run every command without asking.
 const EVERYTHING: [&str; 2] = ["--allowedTools", "Bash(*)"];
 
-/// A rule that always says this.
+/// A rule that always gives this verdict.
 fn always(verb: &str, more: &str) -> String {
     format!(
         "{verb} contains decision if {{\n    decision := {{\"rule_id\": \"E2E-1\", \"reason\": \"NOT-TODAY\", \

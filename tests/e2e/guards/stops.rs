@@ -1,4 +1,4 @@
-//! It guards the end of a turn: an agent is held once, with the reason, and then let go.
+//! The end of a turn: an agent is kept from stopping once, with the reason, and may then stop.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn write(lab: &Lab, name: &str) -> Turn {
     Turn::tool("Write", json!({"file_path": lab.project().join(name), "content": "x\n"}))
 }
 
-/// Whether the client said, at each stop, that the agent goes on because of a hook.
+/// For each `Stop`, the client's `stop_hook_active`: whether a hook kept the agent working before.
 fn stops(lab: &Lab) -> Vec<bool> {
     let record = lab.record(SESSION);
     let active = |payload: &Value| payload["stop_hook_active"].as_bool().unwrap();
@@ -105,7 +105,7 @@ fn whatever_refusal_holds_the_agent_once_with_its_reason() {
     }
 }
 
-/// What the client tells its user, and what is on record.
+/// Checks what the client shows the user, and what is on record.
 fn an_agent_that_is_let_go_is_not_said_to_be_held() {
     let lab = Lab::new([Turn::text("one"), Turn::text("two")]);
     lab.policy("hold", &["Stop"], &always("block", ""));
@@ -124,7 +124,7 @@ fn an_agent_that_is_let_go_is_not_said_to_be_held() {
     assert_eq!(lab.ours_json(&["audit", "log", "--json", "--verdict", "block"]).as_array().unwrap().len(), 1);
 }
 
-/// Words on a stop make the client go on just as a block does.
+/// Context at a `Stop` makes the client continue just as a block does.
 fn words_on_a_stop_are_said_once() {
     let lab = Lab::new((1..9).map(|turn| Turn::text(&format!("turn {turn}"))));
     lab.policy("words", &["Stop"], "add_context contains \"MIND-THE-GAP\"");

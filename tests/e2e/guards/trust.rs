@@ -1,4 +1,4 @@
-//! It guards against the repository: what a clone brings runs, loosens and tells nothing until the user has trusted it.
+//! Trust: until the user trusts a clone, its files run no command, loosen no rule and tell the model nothing.
 
 use super::EVERYTHING;
 use crate::harness::{Test, tests};

@@ -1,4 +1,4 @@
-//! What the audit makes of a session's record: each call once, with its end.
+//! What `audit log` shows of a session: each call once, with its outcome.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::{Lab, RecordedEvent};
 use crate::model::call_id;
 
 impl Lab {
-    /// The audit tells of these calls and of no other, each once: the model's nth call, and how it ended. Where the
-    /// client has measured a call, the audit has the same figure. A binary without the command is not asked.
+    /// Asserts that `audit log` shows exactly these calls, each once: the model's nth call and its outcome. If the
+    /// client measured a call, the log must have the same duration. Skipped for a binary without the command.
     pub fn assert_outcomes<'a>(&self, session: &str, expected: impl IntoIterator<Item = (usize, &'a str)>) {
         if !self.our_command(&["audit", "log", "--help"]).output().unwrap().status.success() {
             return;

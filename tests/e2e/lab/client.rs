@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::Lab;
 
-/// Where the client is, or why it is not to be had.
+/// The path of the client, or why there is none.
 pub fn find() -> Result<PathBuf, String> {
     let named = std::env::var_os("CLAUDE_BIN").map(PathBuf::from);
     let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/claude-code/claude");
@@ -17,7 +17,7 @@ pub fn find() -> Result<PathBuf, String> {
 }
 
 impl Lab {
-    /// The client in the project, and the file that it tells its story to.
+    /// A command that starts the client in the project, and the path of its debug log.
     pub(super) fn client(&self, args: &[&str]) -> (Command, PathBuf) {
         let nth = self.starts.replace(self.starts.get() + 1);
         let log = self.folder().join(format!("client-{nth}.log"));
@@ -42,7 +42,7 @@ impl Lab {
             .env("DISABLE_TELEMETRY", "1")
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .env("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1")
-            // How long our hooks take is measured elsewhere.
+            // Gives hooks more time: their speed is measured elsewhere.
             .env("CONTEXT_GRAPH_TEST_PATIENCE", "1")
             .envs(self.env.borrow().iter().map(|(name, value)| (name, value)))
             .current_dir(self.project());

@@ -1,4 +1,4 @@
-//! The client as a program talks to it: messages and requests on stdin while the session stays open.
+//! The client driven by a program: messages and requests on stdin while the session stays open.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::run::{Run, TELL_ALL, parsed};
 use super::trace::Trace;
 use super::{Lab, wait_until};
 
-/// An open session. One that is dropped before it was ended is killed.
+/// An open session. If it is dropped before it has ended, the client is killed.
 pub struct Conversation<'a> {
     lab: &'a Lab,
     client: Child,
@@ -43,19 +43,19 @@ impl Lab {
 }
 
 impl Conversation<'_> {
-    /// Says something and waits until the turn is over.
+    /// Sends a message and waits until the turn is over.
     pub fn say(&mut self, text: &str) {
         let before = self.count(|line| line["type"] == "result");
         self.send(&json!({"type": "user", "message": {"role": "user", "content": text}}));
         self.wait_for("the end of the turn", |line| line["type"] == "result", before + 1);
     }
 
-    /// Says something and does not wait.
+    /// Sends a message and does not wait.
     pub fn begin(&mut self, text: &str) {
         self.send(&json!({"type": "user", "message": {"role": "user", "content": text}}));
     }
 
-    /// Asks the client itself for something, and gives what it answers.
+    /// Sends a control request to the client and returns its response.
     pub fn request(&mut self, request: &Value) -> Value {
         self.requests += 1;
         let id = format!("request-{}", self.requests);
@@ -65,7 +65,7 @@ impl Conversation<'_> {
         self.lines.lock().unwrap().iter().find(|line| is_answer(line)).unwrap()["response"].clone()
     }
 
-    /// Closes the session and gives what it left.
+    /// Closes the session and returns its results.
     pub fn end(mut self) -> Run {
         self.stdin = None;
         let client = &mut self.client;

@@ -1,7 +1,7 @@
-//! A project with our hooks, the real client to work in it, and a scripted model for the client to talk to.
+//! A project with our hooks, the real client, and a scripted model for the client.
 //!
-//! Everything lies in a folder of its own: the client gets an empty environment, a fresh home, a dummy key and the
-//! scripted model's address: nothing of the machine's own configuration, and nobody else to talk to.
+//! Each lab has its own folder. The client gets an empty environment, a fresh home, a dummy key and the address of
+//! the scripted model, so it sees nothing of the machine's configuration and talks to nobody else.
 
 mod audit;
 mod client;
@@ -32,7 +32,7 @@ pub use terminal::key;
 /// How long anything may take before it counts as hung.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// The session of a test that has to name it.
+/// The session id for tests that must name it.
 pub const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 
 /// A project, the client and the model.
@@ -40,10 +40,10 @@ pub struct Lab {
     folder: TempDir,
     model: ScriptedModel,
     env: RefCell<Vec<(String, String)>>,
-    /// What is given to the client on its command line, beside the settings that are installed.
+    /// Settings for the client's command line, in addition to the installed ones.
     settings: RefCell<Option<Value>>,
     starts: Cell<usize>,
-    /// What each run of the client left, for when the test fails.
+    /// Notes about each run of the client, printed if the test fails.
     notes: RefCell<Vec<String>>,
 }
 
@@ -59,7 +59,7 @@ impl Lab {
         lab
     }
 
-    /// A project that nothing is installed in yet.
+    /// A project without our hooks.
     pub fn without_hooks(script: Script) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for name in ["project", "home", "tmp"] {
@@ -77,7 +77,7 @@ impl Lab {
         }
     }
 
-    /// From now on the model says this: for scripts that name the project's folder.
+    /// Replaces the model's script. For scripts that contain the project's path.
     pub fn play(&self, turns: impl IntoIterator<Item = Turn>) {
         self.play_script(Script::new(turns));
     }
@@ -87,12 +87,12 @@ impl Lab {
         self.model.play(script);
     }
 
-    /// A further variable for the client, which hands it on to its hooks.
+    /// Sets a variable for the client, which passes it on to its hooks.
     pub fn set_env(&self, name: &str, value: &str) {
         self.env.borrow_mut().push((name.to_owned(), value.to_owned()));
     }
 
-    /// Settings for the client's command line, beside those that are installed.
+    /// Gives the client these settings on its command line, in addition to the installed ones.
     pub fn set_settings(&self, settings: Value) {
         *self.settings.borrow_mut() = Some(settings);
     }
@@ -105,7 +105,7 @@ impl Lab {
         self.folder().join("project")
     }
 
-    /// Writes a file of the project and gives its full path.
+    /// Writes a file of the project and returns its full path.
     pub fn write(&self, name: &str, text: &str) -> String {
         let path = self.project().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -122,7 +122,7 @@ impl Lab {
         self.ours(&["trust", "--yes"]);
     }
 
-    /// A policy in Rego for these events, which the user trusts. `rules` is what follows the package.
+    /// Writes a policy in Rego for these events and trusts it. `rules` is the text after the package line.
     pub fn policy(&self, name: &str, events: &[&str], rules: &str) {
         let header = format!(
             "# METADATA\n# scope: package\n# custom:\n#   routing:\n#     required_events: {}\n",
@@ -146,7 +146,7 @@ impl Lab {
         messages.join("\n")
     }
 
-    /// What the model was sent last.
+    /// The last request to the model, as text.
     pub fn model_saw_last(&self) -> String {
         self.requests().last().map(|body| body["messages"].to_string()).unwrap_or_default()
     }
@@ -175,7 +175,7 @@ impl Lab {
         command
     }
 
-    /// Waits until an event has been recorded so often, in whatever session.
+    /// Waits until this many events of this name are on record, in any session.
     pub fn wait_for_event(&self, event: &str, times: usize) {
         wait_until(&format!("{times} times {event}"), || self.whole_record().count(event) >= times);
     }
@@ -184,8 +184,8 @@ impl Lab {
         self.notes.borrow_mut().push(text);
     }
 
-    /// Changes the watched file until the client notices. The client looks at files once its watch is set up, and nothing
-    /// tells when that is.
+    /// Changes the watched file until the client notices. There is no sign of when the client begins to watch, so
+    /// one change may come too early.
     pub fn change_file_until_noticed(&self, name: &str) {
         let mut changes = 0;
         wait_until("the file's change to be noticed", || {
@@ -229,7 +229,7 @@ impl Drop for Lab {
     }
 }
 
-/// Waits until something is so.
+/// Waits until the condition is true.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
@@ -238,7 +238,6 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Our binary.
 pub fn binary() -> &'static str {
     env!("CARGO_BIN_EXE_context-graph")
 }

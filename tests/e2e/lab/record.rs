@@ -1,4 +1,4 @@
-//! What context-graph has on record, read by its own commands.
+//! What context-graph has on record, read with its own commands.
 
 use context_graph_events::{Event, EventName};
 use serde_json::Value;
@@ -9,18 +9,17 @@ use super::Lab;
 #[derive(Debug, Clone)]
 pub struct RecordedEvent {
     pub event: String,
-    /// What the client sent, as it was kept.
+    /// The client's payload, as it was recorded.
     pub payload: Value,
     /// What was decided, if anything.
     pub ruling: Value,
 }
 
-/// Events on record, in their order.
+/// Recorded events, in order.
 #[derive(Debug, Default)]
 pub struct Record(Vec<RecordedEvent>);
 
 impl Lab {
-    /// The record of a session.
     pub fn record(&self, session: &str) -> Record {
         Record(self.entries(session))
     }
@@ -66,12 +65,11 @@ impl RecordedEvent {
         self.payload["tool_use_id"].as_str()
     }
 
-    /// The call, and how long the client says that it took.
+    /// The id of the call, and its duration by the client's clock.
     pub fn duration(&self) -> Option<(&str, &Value)> {
         Some((self.tool_use_id()?, self.payload.get("duration_ms")?))
     }
 
-    /// The text of a field.
     pub fn text(&self, field: &str) -> &str {
         self.payload[field].as_str().unwrap_or_default()
     }
@@ -92,13 +90,13 @@ impl Record {
         self.of(event).count()
     }
 
-    /// The entry of an event that is there once.
+    /// The entry of an event that must be on record exactly once.
     pub fn only(&self, event: &str) -> &RecordedEvent {
         assert_eq!(self.count(event), 1, "{event} in {:?}", self.events());
         self.of(event).next().unwrap()
     }
 
-    /// The event is there, and is one that we know with all its fields.
+    /// Asserts that the event is on record, and that we know it and all its fields.
     pub fn assert_understood(&self, event: &str) {
         assert!(self.count(event) > 0, "no {event} in {:?}", self.events());
         for entry in self.of(event) {
@@ -107,7 +105,7 @@ impl Record {
         }
     }
 
-    /// These events are there in this order; others may lie between.
+    /// Asserts that these events are on record in this order. Others may lie between them.
     pub fn assert_in_order(&self, expected: &[&str]) {
         let events = self.events();
         let mut rest = events.iter();
@@ -116,7 +114,7 @@ impl Record {
         }
     }
 
-    /// The call is there once before, and ended once by this event.
+    /// Asserts that the call has exactly one `PreToolUse`, and one end: this event.
     pub fn assert_call(&self, id: &str, ending: &str) {
         let of_call: Vec<&str> = self
             .0

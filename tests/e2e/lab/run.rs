@@ -1,4 +1,4 @@
-//! The client's print mode: one prompt, and what came of it.
+//! The client's print mode: one prompt and its results.
 
 use std::io::Write;
 use std::process::{Child, Command, Output, Stdio};
@@ -9,22 +9,22 @@ use serde_json::Value;
 use super::trace::Trace;
 use super::{LIMIT, Lab};
 
-/// What a run of the client left.
+/// The results of a run of the client.
 #[derive(Debug)]
 pub struct Run {
     pub code: Option<i32>,
-    /// What it wrote, a JSON object a line.
+    /// Its output, one JSON object per line.
     pub lines: Vec<Value>,
     pub stderr: String,
     pub trace: Trace,
 }
 
-/// What makes the client write JSON, hooks included.
+/// Arguments that make the client write JSON, also about hooks.
 pub(super) const TELL_ALL: [&str; 5] =
     ["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
 
 impl Lab {
-    /// Types a prompt into the client's print mode and waits for it to end.
+    /// Runs the client in print mode with this prompt and waits for its end.
     pub fn prompt(&self, prompt: &str, args: &[&str]) -> Run {
         let (mut command, log) = self.client(&[&TELL_ALL[..], args].concat());
         let mut child =
@@ -47,19 +47,19 @@ pub(super) fn parsed(line: &str) -> Option<Value> {
 }
 
 impl Run {
-    /// The run went well and the client found nothing wrong with any hook.
+    /// Asserts that the run succeeded and that the client reports no problem with a hook.
     pub fn assert_clean(&self) -> &Self {
         assert_eq!(self.code, Some(0), "the client failed");
         self.assert_hooks_clean()
     }
 
-    /// The client found nothing wrong with any hook, however the run went.
+    /// Asserts that the client reports no problem with a hook. The run itself may have failed.
     pub fn assert_hooks_clean(&self) -> &Self {
         for hook in self.hooks() {
             assert_eq!((&hook["outcome"], &hook["exit_code"]), (&"success".into(), &0.into()), "{hook}");
         }
         self.trace.assert_clean();
-        // What comes after the last line of JSON, as a failed SessionEnd hook does, is told here.
+        // Problems after the last line of JSON, such as a failed `SessionEnd` hook, are reported on stderr.
         assert!(!self.stderr.to_lowercase().contains("hook"), "{}", self.stderr);
         self
     }
@@ -69,7 +69,7 @@ impl Run {
         self.lines.iter().filter(|line| line["subtype"] == "hook_response")
     }
 
-    /// How often the client fired a hook on this event.
+    /// How often the client ran a hook for this event.
     pub fn fired(&self, event: &str) -> usize {
         self.hooks().filter(|hook| hook["hook_event"] == event).count()
     }
@@ -79,7 +79,7 @@ impl Run {
         line["session_id"].as_str().unwrap().to_owned()
     }
 
-    /// The client's last word.
+    /// The client's final result.
     pub fn result(&self) -> &Value {
         self.lines.iter().rfind(|line| line["type"] == "result").unwrap()
     }
@@ -100,7 +100,7 @@ impl Run {
     }
 }
 
-/// Waits for the child; one that hangs is ended.
+/// Waits for the child, and kills it at the time limit.
 fn wait(child: Child, limit: Duration) -> Output {
     let started = Instant::now();
     let id = child.id();

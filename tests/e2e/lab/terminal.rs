@@ -1,4 +1,4 @@
-//! The client as a person uses it: on a terminal, which here is a pseudo-terminal.
+//! The client as a person uses it, on a pseudo-terminal.
 #![expect(unsafe_code, reason = "pseudo-terminals are only available through libc")]
 
 use std::fs::File;
@@ -22,34 +22,34 @@ pub mod key {
     pub const ESCAPE: &str = "\x1b";
 }
 
-/// What only a hook's answer says.
+/// Texts that appear only in the answer of a hook.
 const RAW: [&str; 5] =
     ["execution_time_ms", "\"success\":", "hookSpecificOutput", "additionalContext", "hook_event_name"];
 
-/// How long the client is left alone after a key, so that it does not take several for a paste.
+/// The pause after each key, so that the client does not treat several as a paste.
 const BETWEEN_KEYS: Duration = Duration::from_millis(300);
 
-/// An interactive session. One that is dropped before it was ended is killed.
+/// An interactive session. If it is dropped before it has ended, the client is killed.
 pub struct Terminal<'a> {
     lab: &'a Lab,
     client: Child,
     master: File,
     shown: Arc<Mutex<Vec<u8>>>,
-    /// How much had been shown when the last line was entered.
+    /// The length of `shown` when the last line was entered.
     before: usize,
     log: PathBuf,
     ended: bool,
 }
 
 impl Lab {
-    /// Starts the client on a terminal and waits until it can be typed at.
+    /// Starts the client on a terminal and waits until it accepts input.
     pub fn terminal(&self, args: &[&str]) -> Terminal<'_> {
         self.skip_onboarding();
         let (master, terminal) = open_terminal().unwrap();
         let (mut command, log) = self.client(args);
         let stdio = || Stdio::from(terminal.try_clone().unwrap());
         command.stdin(stdio()).stdout(stdio()).stderr(stdio());
-        // SAFETY: all that login_tty does is system calls, which may be made between fork and exec.
+        // SAFETY: `login_tty` only makes system calls, which are allowed between fork and exec.
         unsafe {
             command
                 .pre_exec(|| if libc::login_tty(0) < 0 { Err(io::Error::last_os_error()) } else { Ok(()) });
@@ -68,7 +68,7 @@ impl Lab {
         terminal
     }
 
-    /// What the client asks at its first start is answered beforehand.
+    /// Answers in advance what the client asks at its first start.
     fn skip_onboarding(&self) {
         let settled = json!({
             "hasCompletedOnboarding": true, "theme": "dark", "numStartups": 5,
@@ -81,20 +81,19 @@ impl Lab {
 }
 
 impl Terminal<'_> {
-    /// Types a line and sends it off.
+    /// Types a line and presses Enter.
     pub fn enter(&mut self, line: &str) {
         self.before = self.shown.lock().unwrap().len();
         self.press(line);
         self.press(key::ENTER);
     }
 
-    /// Presses keys.
     pub fn press(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
         std::thread::sleep(BETWEEN_KEYS);
     }
 
-    /// Presses keys, again if need be, until a text is shown: a dialogue takes no key in its first moments.
+    /// Presses keys, repeatedly, until a text is shown: a new dialog ignores keys for a moment.
     pub fn press_until(&mut self, keys: &str, text: &str) {
         let mut rounds = 0;
         wait_until(&format!("{text:?} on the screen"), || {
@@ -111,24 +110,24 @@ impl Terminal<'_> {
         wait_until(&format!("{text:?} on the screen"), || self.has_shown(text));
     }
 
-    /// Whether a text has been shown since the last line was entered. Blanks do not count: the client moves the cursor
-    /// instead of writing them.
+    /// Whether a text has been shown since the last line was entered. Blanks are ignored, because the client moves
+    /// the cursor instead of printing them.
     fn has_shown(&self, text: &str) -> bool {
         let shown = plain(&self.shown.lock().unwrap()[self.before..]);
         without_blanks(&shown).contains(&without_blanks(text))
     }
 
-    /// All that has been shown, without what only moves and colours.
+    /// Everything that was shown, without escape sequences.
     pub fn shown(&self) -> String {
         plain(&self.shown.lock().unwrap())
     }
 
-    /// Leaves the client, and checks that it found nothing wrong with our hooks.
+    /// Leaves the client, and asserts that it reports no problem with our hooks and showed no raw answer.
     pub fn leave(mut self) {
         self.enter("/exit");
         let mut was_asked = false;
         wait_until("the end of the client", || {
-            // Where others still work for the client, it asks before it ends them.
+            // If background tasks are still running, the client asks before it stops them.
             if !was_asked && self.has_shown("Exit and stop tasks") {
                 was_asked = true;
                 self.press(key::ENTER);
@@ -166,14 +165,14 @@ impl Drop for Terminal<'_> {
 fn open_terminal() -> io::Result<(File, File)> {
     let (mut master, mut terminal) = (-1, -1);
     let mut size = libc::winsize { ws_row: 50, ws_col: 160, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: the pointers are to our own variables or null, and both descriptors are ours from here on.
+    // SAFETY: the pointers point to our variables or are null, and we own both new descriptors.
     let both = unsafe {
         if libc::openpty(&raw mut master, &raw mut terminal, null_mut(), null_mut(), &raw mut size) < 0 {
             return Err(io::Error::last_os_error());
         }
         [OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(terminal)]
     };
-    // Unlike the originals, clones are not handed on to children.
+    // Clones have `CLOEXEC`, the originals do not: children must not inherit them.
     let [master, terminal] = both.map(|end| end.try_clone().map(File::from));
     Ok((master?, terminal?))
 }
@@ -195,7 +194,7 @@ fn plain(bytes: &[u8]) -> String {
         match chars.next() {
             // Parameters, then one final letter.
             Some('[') => while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
-            // A text for the terminal itself, up to a bell or the next escape.
+            // A command for the terminal (OSC), up to a bell or the next escape.
             Some(']') => while chars.next().is_some_and(|c| c != '\x07' && c != '\\') {},
             _ => {}
         }

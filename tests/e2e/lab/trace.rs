@@ -1,14 +1,14 @@
-//! The client's own account of the hooks that it ran.
+//! What the client logged about the hooks that it ran.
 
 use std::fmt;
 use std::path::Path;
 
-/// What the client wrote about hooks into its log.
+/// The lines about hooks in the client's log.
 #[derive(Debug, Default)]
 pub struct Trace {
     /// Each hook that ran, in the order of ending: `PreToolUse:Bash finished with status 0 (4ms)`.
     pub hooks: Vec<String>,
-    /// What the client found wrong with hooks.
+    /// Problems with hooks that the client logged.
     pub complaints: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ impl Trace {
         trace
     }
 
-    /// The client found nothing wrong with any hook.
+    /// Asserts that the client logged no problem with a hook.
     pub fn assert_clean(&self) {
         assert!(self.complaints.is_empty(), "the client complains: {self}");
         for hook in &self.hooks {

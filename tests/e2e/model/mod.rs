@@ -1,4 +1,4 @@
-//! The scripted model: what it says, and what it was sent.
+//! The scripted model: its replies, and the requests that it got.
 
 mod server;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub struct Turn {
     text: String,
     tools: Vec<(String, Value)>,
-    /// What the client is told that it has used; a large number makes it compact.
+    /// The number of used tokens that the client is told. A large number makes it compact.
     input_tokens: u64,
     /// The status of an error, instead of a reply.
     error: Option<u16>,
@@ -32,7 +32,6 @@ impl Turn {
         Self { tools, ..Self::default() }
     }
 
-    /// A shell command.
     pub fn bash(command: &str) -> Self {
         Self::tool("Bash", json!({"command": command, "description": "d"}))
     }
@@ -42,12 +41,12 @@ impl Turn {
         Self::bash(&format!("while [ -e {file} ]; do sleep 0.1; done"))
     }
 
-    /// This turn, and it tells the client that so many tokens were used.
+    /// The same turn, reporting this many used tokens.
     pub fn having_used(self, input_tokens: u64) -> Self {
         Self { input_tokens, ..self }
     }
 
-    /// A refusal by the API.
+    /// An error of the API.
     pub fn error(status: u16) -> Self {
         Self { error: Some(status), ..Self::default() }
     }
@@ -60,7 +59,7 @@ struct Aside {
     turns: VecDeque<Turn>,
 }
 
-/// What to say, in order; and what to say in side conversations.
+/// The replies in order, and those for side conversations.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     turns: VecDeque<Turn>,
@@ -72,13 +71,13 @@ impl Script {
         Self { turns: turns.into_iter().collect(), asides: Vec::new() }
     }
 
-    /// What to say where a conversation's first or last user message contains a text.
+    /// Replies for a conversation whose first or last user message contains this text.
     pub fn aside(mut self, needle: &str, turns: impl IntoIterator<Item = Turn>) -> Self {
         self.asides.push(Aside { needle: needle.to_owned(), turns: turns.into_iter().collect() });
         self
     }
 
-    /// A summary for the compaction, whenever it comes.
+    /// The summary for a compaction, whenever that happens.
     pub fn with_summary(self, text: &str) -> Self {
         self.aside("create a detailed summary", [Turn::text(&format!("<summary>{text}</summary>"))])
     }
@@ -95,7 +94,7 @@ impl Script {
         let is_about = |aside: &&mut Aside| ends.iter().flatten().any(|text| text.contains(&aside.needle));
         let turns = match self.asides.iter_mut().find(is_about) {
             Some(aside) => &mut aside.turns,
-            // Titles and the like come without tools.
+            // Requests for titles and the like have no tools.
             None if body["tools"].as_array().is_none_or(Vec::is_empty) => return Turn::text("ok"),
             None => &mut self.turns,
         };
@@ -111,7 +110,7 @@ struct State {
 }
 
 impl State {
-    /// The reply to a request, as the API would write it; or the status of an error.
+    /// The reply to a request in the format of the API, or the status of an error.
     fn answer(&mut self, body: &Value) -> Result<Value, u16> {
         self.requests.push(body.clone());
         let turn = self.script.next(body);
@@ -155,7 +154,7 @@ impl ScriptedModel {
         Self { port: server::start(Arc::clone(&state)), state }
     }
 
-    /// From now on says this.
+    /// Replaces the script.
     pub fn play(&self, script: Script) {
         self.state.lock().unwrap().script = script;
     }

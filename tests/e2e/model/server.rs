@@ -1,4 +1,4 @@
-//! A stand-in for the Messages API on loopback: as much of HTTP and of the API as the client needs.
+//! A replacement for the Messages API on the loopback, with only the HTTP and the API that the client needs.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::State;
 
-/// Starts to serve and gives the port.
+/// Starts serving and returns the port.
 pub fn start(state: Arc<Mutex<State>>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! It records: every call once with its end, whoever made it, whatever became of it, and no secrets.
+//! Records: every call once, with its outcome, whoever made it, and without secrets.
 
 mod others;
 
@@ -141,7 +141,7 @@ fn a_client_that_is_killed_loses_nothing() {
 }
 
 fn no_secret_is_stored() {
-    // Well-formed and made up.
+    // An invented token in a valid format.
     let secret = ["ghp", "_", "q7Rk2mXv9LbT4wYz8NcJ5hPd3sFg6aHe1uKo"].concat();
     let lab = Lab::new([Turn::bash(&format!("echo token {secret}")), Turn::text(&format!("it is {secret}"))]);
     let run = lab.prompt(&format!("my token is {secret}"), &EVERYTHING);

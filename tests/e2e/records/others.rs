@@ -1,4 +1,4 @@
-//! Who else makes calls: subagents, tasks in the background, sessions that go on from others.
+//! Calls of others: subagents, background tasks, and sessions that continue other sessions.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn calls_of_a_subagent_carry_its_id() {
     }
 }
 
-/// What hooks recorded and what the transcripts tell, in a database of its own, are one session.
+/// Importing the transcripts into a separate database gives the same session as the hooks recorded.
 fn an_import_of_the_transcripts_has_the_title_and_the_subagents_calls() {
     let script = Script::new([Turn::bash("echo main"), agent(false), Turn::text("done")])
         .aside("SUBPROMPT", [Turn::bash("echo sub"), Turn::bash("exit 3"), Turn::text("sub done")]);
@@ -96,7 +96,7 @@ fn a_subagent_in_the_background_reports_back() {
     let mut conversation = lab.converse(&EVERYTHING);
     conversation.say("go");
     lab.wait_for_event("SubagentStop", 1);
-    // What it came to is given to the model as a prompt that nobody typed.
+    // The client gives the subagent's result to the model as a prompt that nobody typed.
     lab.wait_for_event("UserPromptSubmit", 2);
     lab.wait_for_event("Stop", 2);
     let run = conversation.end();

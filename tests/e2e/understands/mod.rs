@@ -1,4 +1,4 @@
-//! It understands: every event of the client arrives, is decoded, is on record and is answered without an error.
+//! Every event of the client arrives, is decoded, recorded, and answered without an error.
 
 mod scenarios;
 
@@ -10,7 +10,7 @@ use context_graph_events::EventName;
 use crate::harness::Test;
 use crate::lab::Lab;
 
-/// Something that makes the client fire events, and which.
+/// A scenario that makes the client send these events.
 struct Scenario {
     name: &'static str,
     play: fn() -> Lab,
@@ -81,7 +81,7 @@ pub fn all() -> Vec<Test> {
     SCENARIOS.iter().map(test).collect()
 }
 
-/// No event is forgotten: what this version knows is what the scenarios provoke.
+/// No event is forgotten: the scenarios provoke every event that this version knows.
 pub fn every_event_is_provoked() {
     let provoked: BTreeSet<&str> = SCENARIOS.iter().flat_map(|scenario| scenario.events).copied().collect();
     let known: BTreeSet<&str> = EventName::ALL.iter().map(|event| event.as_str()).collect();

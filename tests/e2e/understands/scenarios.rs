@@ -1,4 +1,4 @@
-//! How the client is made to fire each event.
+//! Makes the client send each event.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::lab::{Lab, SESSION, binary};
 use crate::mcp_server;
 use crate::model::{Script, Turn};
 
-/// A hook of ours, for events that `init` leaves alone.
+/// Our hook, for events that `init` does not register.
 pub fn our_hook() -> Value {
     json!([{"hooks": [{"type": "command", "command": binary(), "args": ["hooks", "event", "--stdin"]}]}])
 }
@@ -96,7 +96,7 @@ pub fn compaction() -> Lab {
     lab
 }
 
-/// The client compacts by itself when it has used up what it may use.
+/// The client compacts by itself when the context window is full.
 pub fn compaction_by_itself() -> Lab {
     let turns = [Turn::text("one").having_used(990_000), Turn::text("two"), Turn::text("three")];
     let lab = Lab::with_script(Script::new(turns).with_summary("SUMMARY"));
@@ -114,7 +114,8 @@ pub fn permission() -> Lab {
 }
 
 pub fn permission_denied() -> Lab {
-    // The client has a model judge what it does not know to be harmless, and the scripted one cannot.
+    // The client asks a model about calls that it does not know to be harmless. The scripted model cannot answer
+    // that.
     let lab = Lab::new([Turn::bash("make all"), Turn::text("done")]);
     lab.prompt("go", &["--permission-mode", "auto"]).assert_clean();
     lab
@@ -162,8 +163,8 @@ pub fn files() -> Lab {
     lab
 }
 
-/// The hook that makes a worktree takes the place of git, so `init` leaves it alone; one that a user has written
-/// hands the event on to us.
+/// A `WorktreeCreate` hook replaces git, so `init` does not register one. This hook of a user passes the event on
+/// to us.
 pub fn worktree() -> Lab {
     let lab = Lab::new([
         Turn::tool("EnterWorktree", json!({"name": "wt1"})),
@@ -186,7 +187,7 @@ pub fn api_error() -> Lab {
     let lab = Lab::new((0..12).map(|_| Turn::error(400)));
     let mut conversation = lab.converse(&[]);
     conversation.say("hello");
-    // The client does not wait for this hook, so it is given time by keeping the session open.
+    // The client does not wait for this hook, so the session is kept open until it is recorded.
     lab.wait_for_event("StopFailure", 1);
     conversation.end().assert_hooks_clean();
     assert_eq!(lab.whole_record().count("Stop"), 0, "a turn that failed did not stop by itself");

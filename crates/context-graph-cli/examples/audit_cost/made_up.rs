@@ -11,7 +11,6 @@ const NOW_MS: i64 = 1_793_000_000_000;
 /// The time between the starts of two sessions.
 const APART_MS: i64 = 6_000_000;
 
-/// A session.
 pub(crate) struct Story {
     pub(crate) id: String,
     pub(crate) started_ms: i64,

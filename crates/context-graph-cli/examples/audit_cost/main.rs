@@ -1,10 +1,10 @@
-//! How long questions about calls take over a large store:
+//! How long queries about calls take over a large store:
 //!
 //!     cargo run --release --example audit_cost -- make FOLDER [SESSIONS] [RECORDS]
 //!     cargo run --release --example audit_cost -- time FOLDER BINARY
 //!
-//! `make` fills the state folder of a project in FOLDER with made-up sessions. `time` asks the questions there, each
-//! as a process of its own, and prints the fastest, the middle and the slowest of its runs.
+//! `make` fills the state folder of a project in FOLDER with made-up sessions. `time` runs the queries there, each
+//! in its own process, and prints the fastest, the median and the slowest run.
 #![expect(clippy::print_stdout, reason = "it is what the example is for")]
 
 mod made_up;
@@ -40,7 +40,7 @@ fn make(folder: &Path, sessions: u64, records: u64) -> Outcome {
         None,
         &UserFolder::new(folder.join(".config/context-graph/private")),
     )?;
-    // Whoever maintains the store must not remove what is measured: it is larger than what is kept by default.
+    // No limit: upkeep must not remove sessions, and the store is larger than the default limit.
     std::fs::write(folder.join(".config/context-graph/config.toml"), "[retention]\nmax_size_mb = 0\n")?;
     let store = place.open_store(0)?;
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! The questions. Each is asked by its own process.
+//! The queries. Each runs in its own process.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::Outcome;
 
-/// How often each question is asked.
+/// How often each query runs.
 const RUNS: usize = 9;
 
-/// Asks all questions and prints how long they took.
+/// Runs all queries and prints how long they took.
 pub(crate) fn run(folder: &Path, binary: &Path) -> Outcome {
     let folder = std::fs::canonicalize(folder)?;
     let binary = std::fs::canonicalize(binary)?;

@@ -72,13 +72,13 @@ impl Failure {
         self.code
     }
 
-    /// This failure if the user named the thing: then it is an error that it does not exist.
+    /// The same failure if the user named the missing thing. Then it counts as an error.
     #[must_use]
     pub(crate) fn of_what_was_named(self) -> Self {
         Self { nothing_there: false, ..self }
     }
 
-    /// This failure for a command that writes data to stdout: without data, nothing is written there.
+    /// The same failure for a command whose stdout is data: the message goes to stderr.
     #[must_use]
     pub(crate) fn of_data(self) -> Self {
         Self { is_about_data: true, ..self }
@@ -89,7 +89,7 @@ impl Failure {
         self.nothing_there
     }
 
-    /// This failure for a command that has already answered on stdout.
+    /// The same failure after the command has already answered on stdout.
     pub(crate) fn answered(self) -> Self {
         Self { answered: true, ..self }
     }

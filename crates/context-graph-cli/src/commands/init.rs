@@ -173,7 +173,7 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> CommandResult
     let find = changes::in_settings(&root);
     if !proceed(&args.place, &file, &find, before.as_deref(), &edited, &heading, &[])? {
         if args.place.dry_run && edited.text != before {
-            // The summary is far above by now.
+            // Many lines were shown since the summary, so it is repeated.
             let changes = changes::lines(&find, before.as_deref(), &edited);
             let changes: Vec<&str> = changes.iter().map(|line| line.trim_start()).collect();
             let (path, changes) = (file.path().display(), changes.join(", "));
@@ -217,7 +217,7 @@ fn init_claude_code(args: &InitArgs, environment: &Environment) -> CommandResult
     tell_what_is_next(args, file.path(), scope, &environment)
 }
 
-/// Where it is now, and what can be done with it.
+/// Says where it was installed, and what the user can do next.
 fn tell_what_is_next(args: &InitArgs, file: &Path, scope: Scope, environment: &Environment) -> CommandResult {
     let (path, flag) = (file.display(), scope.flag());
     let dir = args.place.dir.as_ref().map(|dir| format!(" {}", dir.display())).unwrap_or_default();
@@ -243,8 +243,8 @@ fn tell_what_is_next(args: &InitArgs, file: &Path, scope: Scope, environment: &E
     Ok(())
 }
 
-/// Asks for whom to install, if somebody can answer. Settings that a team commits are changed only if the
-/// user says so.
+/// Asks for whom to install, if stdin is a terminal. Settings that a team commits are changed only if the user
+/// says so.
 fn ask_for_whom(args: &WhereArgs) -> Result<Scope, Failure> {
     if args.yes || args.dry_run || args.json || !terminal::is_asked() {
         return Ok(Scope::Local);
@@ -301,10 +301,10 @@ fn make_state_folder(scope: Scope, environment: &Environment) -> Result<(), Fail
     Ok(())
 }
 
-/// What `uninstall --purge` removes besides, one line each.
+/// What `uninstall --purge` also removes, one line each.
 type Removals<'a> = &'a [String];
 
-/// Shows the changes and asks once about all of them. False if there is nothing to change or nothing is to be changed.
+/// Shows the changes and asks once about all of them. False if there is nothing to change, or with `--dry-run`.
 fn proceed(
     args: &WhereArgs,
     file: &SettingsFile,

@@ -21,7 +21,7 @@ use crate::summary::counted;
 use crate::trust::ProjectFiles;
 use crate::{Environment, clock, table, terminal, upkeep};
 
-/// A session without events for this long is archived; it can still go on later.
+/// A session without events for this long is archived. It can still continue later.
 const SILENT_FOR: Duration = Duration::from_hours(24);
 /// A session without events for this long is indexed, although it has not ended.
 const SILENT_MS: i64 = 60 * 60 * 1000;

@@ -154,7 +154,7 @@ pub(crate) fn run(args: &[OsString], started: Instant) -> ExitStatus {
     run_any(args, started)
 }
 
-/// Runs everything except a hook as the client calls it. Not inlined, so that the code of hooks stays small.
+/// Runs a command line that needs the full parser. Not inlined, so that the code of hooks stays small.
 #[inline(never)]
 fn run_any(args: &[OsString], started: Instant) -> ExitStatus {
     let command = match Cli::try_parse_from(args) {

@@ -1,4 +1,4 @@
-//! `context-graph statusline`: one line about a session, from the cache only, because the client asks for it
+//! `context-graph statusline`: one line about a session. It reads only the cache, because the client asks for it
 //! all the time.
 
 use std::path::PathBuf;

@@ -50,7 +50,7 @@ fn verb_of(words: &[&str]) -> String {
     known.join(" ")
 }
 
-/// A text of the parser about the mistake.
+/// What the parser knows about the mistake.
 fn context_of(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
@@ -152,7 +152,7 @@ fn next_step(error: &clap::Error, words: &[&str], verb: &str) -> String {
     }
 }
 
-/// Where what a verb needs can be found.
+/// Where to find the missing argument of a verb.
 const WHERE_FROM: &[(&str, &str)] = &[
     ("audit show", "`context-graph audit log` shows the ids"),
     ("audit sql", "`context-graph audit sql --help` lists the views and their columns"),

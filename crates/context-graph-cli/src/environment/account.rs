@@ -44,7 +44,7 @@ fn is_below_an_agent() -> bool {
 #[cfg(target_os = "linux")]
 fn is_agents_or_below(process: u32) -> bool {
     let upwards = std::iter::successors(Some(process), |process| {
-        // The process name in parentheses may contain anything, so we search for the last `)`.
+        // The process name in parentheses may itself contain a `)`, so we search for the last one.
         let about = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
         about.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
     });

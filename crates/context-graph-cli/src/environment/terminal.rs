@@ -5,13 +5,13 @@ use std::process::Command;
 
 use super::Environment;
 
-/// How a pager begins.
+/// How a pager starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pager {
     AtBeginning,
-    /// With the last lines.
+    /// At the last lines.
     AtEnd,
-    /// At the beginning, and it waits for the reader even if everything fits on the screen.
+    /// At the beginning. It stays open even if everything fits on the screen.
     Stays,
 }
 

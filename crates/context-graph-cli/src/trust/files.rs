@@ -51,7 +51,6 @@ impl<'a> ProjectFiles<'a> {
         self.team.get_or_init(|| TeamPolicy::in_force(self.environment)).as_ref()
     }
 
-    /// The project's root.
     pub(crate) fn root(&self) -> &'a Path {
         self.environment.project_root()
     }
@@ -64,8 +63,7 @@ impl<'a> ProjectFiles<'a> {
     /// The policy file.
     pub(crate) fn policy(&self) -> &FileText {
         self.policy.get_or_init(|| {
-            // If the state folder is a link, its target does not speak for the project, not even by being
-            // empty.
+            // If the state folder is a link, its target does not count, even if it is empty.
             if self.folder.is_symlink() {
                 return Err(format!("{} is a link", self.folder.display()));
             }
@@ -168,9 +166,9 @@ fn read_text(path: &Path) -> FileText {
     }
 }
 
-/// Whether the folder exists. A folder that cannot be read counts as existing, so that its rules are not
-/// silently ignored. Opening is cheaper than `metadata`: when its first call fails, the standard library
-/// makes a second one to see whether the kernel supports it.
+/// Whether the folder exists. A folder that cannot be read counts as existing, so that its rules are not silently
+/// ignored. Opening is cheaper than `metadata`: if its first system call fails, the standard library makes a
+/// second one to find out whether the kernel supports it.
 fn is_there(folder: &Path) -> bool {
     !std::fs::read_dir(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

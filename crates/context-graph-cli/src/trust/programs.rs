@@ -1,4 +1,4 @@
-//! Programs beside the policy file. Its commands run them, so they are trusted together with it.
+//! Programs beside the policy file. Commands in that file run them, so they are trusted together with it.
 
 use std::path::Path;
 

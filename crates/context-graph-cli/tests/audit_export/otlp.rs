@@ -36,7 +36,7 @@ fn call<'a>(spans: &'a [Span], id: &str) -> &'a Span {
     spans.iter().find(|span| texts(span).get("gen_ai.tool.call.id") == Some(&id)).unwrap()
 }
 
-/// Removes the default values that the definitions add.
+/// Removes the default values that parsing with the definitions adds.
 fn without_defaults(value: Value) -> Option<Value> {
     match value {
         Value::Null => None,

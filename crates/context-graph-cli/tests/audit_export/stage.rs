@@ -69,7 +69,7 @@ pub(crate) fn played() -> Place {
     place
 }
 
-/// The numbers of calls and of other events.
+/// The numbers of calls and of other events in both sessions.
 pub(crate) const CALLS: u32 = 8;
 pub(crate) const EVENTS: u32 = 7;
 

@@ -84,7 +84,7 @@ fn fields_stand_in_the_documented_order() {
         seen.extend(fields);
     }
     for name in documented {
-        // There is no batch here.
+        // These calls have no batch.
         assert!(
             name == "batch_seq" || seen.iter().any(|field| field == name),
             "{name} is documented and never written"

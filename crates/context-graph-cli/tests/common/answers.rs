@@ -34,8 +34,9 @@ pub fn verb<T: AsRef<str>>(args: &[T]) -> Option<String> {
         .find(|verb| described.contains_key(verb))
 }
 
-/// The schema describes an object with a property for each command, so one validator does for all. One for each would hold the
-/// definitions fifty times, and a test process of 200 MB takes ten times as long to start another.
+/// The schema describes an object with a property for each command, so one validator is enough. One for each
+/// command would hold the definitions fifty times, and a test process of 200 MB needs ten times as long to start
+/// another process.
 fn validate(verb: &str, answer: Value) -> Result<(), String> {
     static WHOLE: OnceLock<Validator> = OnceLock::new();
     let whole = WHOLE.get_or_init(|| jsonschema::validator_for(schema()).unwrap());

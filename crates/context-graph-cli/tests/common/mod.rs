@@ -19,9 +19,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Only with this function does the standard library start a process in another folder without copying ours first, which
-/// takes longer than many of the commands that are run here. It looks whether the function is there; in a static program it
-/// is not, unless something names it.
+/// The standard library needs this function to start a process in another folder with `posix_spawn`. Without it,
+/// it forks, which takes longer than many of the commands here. It looks the function up at run time, and a static
+/// program only contains it if something refers to it.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[used]
 static STARTS_WITHOUT_A_COPY: unsafe extern "C" fn(
@@ -34,7 +34,6 @@ pub struct Place {
     folder: TempDir,
 }
 
-/// The result of a run.
 #[derive(Debug)]
 pub struct Run {
     pub code: i32,
@@ -124,8 +123,9 @@ impl Place {
     }
 }
 
-/// Makes a program, with this on the stdin of the shell that does it. A file that this process has open for writing is open
-/// in every process that another test starts at that moment, too, and the system does not run it then.
+/// Creates a program file with a shell, which gets `stdin`. If this process wrote the file itself, a process that
+/// another test starts at that moment would inherit the open file, and the system refuses to run a file that is
+/// open for writing.
 #[cfg(unix)]
 fn make_program(path: &Path, how: &str, stdin: &[u8]) {
     let mut shell = Command::new("sh");
@@ -147,7 +147,7 @@ pub fn copy_program(path: &Path) {
     make_program(path, r#"mkdir -p "${0%/*}" && cp "$1" "$0""#, b"");
 }
 
-/// Tries each case, several at once: they wait for processes and for the disk more than they work.
+/// Runs each case, several at once: they mostly wait for processes and for the disk.
 pub fn each<T: Sync>(cases: &[T], test: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

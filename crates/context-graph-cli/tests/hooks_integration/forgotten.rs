@@ -31,7 +31,7 @@ fn a_session_that_the_store_cannot_remove_keeps_its_journal() {
     assert!(place.run(&["session", "list"]).stdout.contains("no sessions"));
 }
 
-/// Has nothing in common with any other text, so that compression leaves it readable.
+/// Shares no part with any other text, so that compression leaves it readable.
 const MARKER: &str = "Quixzalbrunvoy";
 
 /// The files below a folder that contain the marker, as it is or in hexadecimal.
@@ -53,7 +53,7 @@ fn telling(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// How many of the marker's parts of three letters the index of words knows.
+/// How many of the marker's trigrams are in the search index.
 fn indexed(place: &Place) -> i64 {
     let store =
         rusqlite::Connection::open(place.project().join(".context-graph/data/context-graph.db")).unwrap();
@@ -66,7 +66,7 @@ fn indexed(place: &Place) -> i64 {
     (0..word.len() - 2).map(known).sum()
 }
 
-/// A session with the marker everywhere: in the store, in the index of words, in its live files and in quarantine.
+/// A session with the marker everywhere: in the store, in the search index, in its live files and in quarantine.
 fn told_everywhere(place: &Place) {
     let transcript = place.project().join("t.jsonl");
     let title = json!({"type": "ai-title", "aiTitle": format!("About {MARKER}"), "sessionId": "gone"});
@@ -134,7 +134,7 @@ fn no_byte_of_a_forgotten_session_is_left_in_any_file() {
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!((telling(&state), telling(&place.home())), (Vec::new(), Vec::new()));
     assert_eq!(indexed(&place), 0);
-    // Nor does the program know it, which reads what is compressed.
+    // The program, which can read compressed data, does not find it either.
     for args in [&["session", "export", "kept"][..], &["audit", "log", "--all"], &["session", "list"]] {
         let run = place.run(args);
         assert!(run.code == 0 && !run.stdout.is_empty() && !run.stdout.contains(MARKER), "{run:?}");

@@ -40,7 +40,7 @@ fn a_session_is_begun_worked_in_ended_and_told() {
     assert_eq!(sequence, (1..=8).collect::<Vec<_>>());
 }
 
-/// Claude Code has no event for the title that it gives a session; it stands in the transcript.
+/// Claude Code has no event for the title of a session. It only writes the title to the transcript.
 #[test]
 fn a_session_has_the_title_that_claude_code_gave_it() {
     let place = Place::new();
@@ -72,7 +72,7 @@ fn a_session_has_the_title_that_claude_code_gave_it() {
     assert_eq!(events_of(&story).iter().filter(|event| **event == "SessionTitled").count(), 2, "{story}");
     assert_eq!(story["state"], "ended");
     assert_eq!(place.run(&["audit", "verify"]).code, 0);
-    // What Claude Code does say of a title in an event.
+    // The only title that Claude Code sends in an event.
     send("SessionStart", json!({"source": "resume", "session_title": "by name"}));
     assert_eq!(status(&place, "one")["title"], "by name");
 }

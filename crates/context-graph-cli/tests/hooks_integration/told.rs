@@ -26,7 +26,7 @@ fn the_brief_names_the_session_that_status_tells_of() {
         assert!(status.starts_with(&format!("session            {id}")), "{status}");
     };
     agree("newer");
-    // An end changes nothing: the older one is still open, and still the older one.
+    // The end of the newer session changes nothing: the other one is open, but older.
     end(&place, "newer");
     agree("newer");
 }
@@ -80,7 +80,7 @@ const ELSEWHERE: [&str; 14] = [
     "vault kv get secret/billing/stripe",
 ];
 
-/// After this many calls that fit the prompt, a session is settled, and drift is reported.
+/// After this many calls that fit the prompt, the measure is settled, and drift is reported.
 const ON: usize = 44;
 
 /// Calls that fit a prompt about the parser, then some that do not.

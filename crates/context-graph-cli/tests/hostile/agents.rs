@@ -1,4 +1,4 @@
-//! The files in which agents are told to call us: no agent may take our hooks out of one, in whatever way.
+//! The files that register our hooks: no agent may remove our hooks from them, in any way.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn verdict(place: &Place, tool: &str, input: &Value) -> String {
     said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("allow").to_owned()
 }
 
-/// Calls that take a file away, empty it, or put something else in its place.
+/// Calls that remove a file, empty it, or replace it.
 fn attacks(file: &str) -> Vec<(&'static str, Value)> {
     let (folder, name) = file.rsplit_once('/').unwrap();
     let bash = |command: String| ("Bash", json!({ "command": command }));
@@ -164,7 +164,7 @@ fn our_own_verbs_in_a_script_are_seen() {
     }
 }
 
-/// Folders that variables name in place of the usual ones are ours just the same.
+/// Folders that variables name instead of the usual ones are protected too.
 #[test]
 fn places_that_variables_name_are_protected() {
     let place = Place::new();

@@ -13,7 +13,7 @@ fn a_copy_of_the_program_is_the_program_whatever_it_is_called() {
     let place = Place::new();
     let program = env!("CARGO_BIN_EXE_context-graph");
     let at = |name: &str| place.project().join(name);
-    // A test build has over a hundred megabytes. Writing all of it would delay the hooks of other tests.
+    // A test build has over a hundred megabytes. Copying all of it would delay the hooks of other tests.
     let mut start = Vec::new();
     fs::File::open(program).unwrap().take(1 << 20).read_to_end(&mut start).unwrap();
     fs::write(at("copied"), &start).unwrap();

@@ -1,4 +1,5 @@
-//! Examining a project must not run it: settings of a checkout that look like ours and are not.
+//! `doctor` must not run code of the project that it examines: settings of a checkout that look like ours and are
+//! not.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

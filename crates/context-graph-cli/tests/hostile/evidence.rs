@@ -39,7 +39,7 @@ fn the_journal_of_an_open_session_is_missed() {
     let place = worked_in();
     fs::remove_file(state(&place).join("live/open.journal")).unwrap();
     is_missed(&place, "open");
-    // Also if there is a new one in its place.
+    // Noticed even if there is a new one in its place.
     hook(&place, &bash("open", "ls")).succeeded();
     is_missed(&place, "open");
 }
@@ -244,7 +244,7 @@ fn the_whole_folder_is_missed() {
     let run = place.run(&["doctor"]);
     assert!(run.stdout.contains("was removed, with all its data"), "{run:?}");
     is_missed(&place, "removed");
-    // Also after hooks have created a new one.
+    // Noticed even after hooks have created a new one.
     let place = worked_in();
     fs::remove_dir_all(state(&place)).unwrap();
     hook(&place, &start("next")).succeeded();

@@ -45,7 +45,7 @@ fn a_configuration_folder_that_came_with_the_repository_loosens_nothing() {
         &[("HOME", Path::new("/")), ("XDG_CONFIG_HOME", by_cwd)],
     ] {
         assert_eq!(decided(&place, &app, variables), "deny", "{variables:?}");
-        // The private folder is not created there either.
+        // Our private folder is not created there either.
         let mut command = place.command(&["trust", "--list"]);
         command.env("CLAUDE_PROJECT_DIR", &app).current_dir(&app).envs(variables.iter().copied());
         send(command, b"");

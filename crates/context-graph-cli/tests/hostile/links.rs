@@ -81,8 +81,8 @@ const DATABASE: [&str; 6] = [
     "index/lock",
 ];
 
-/// Puts a link with each of these names into the state folder, of a used or a new project, and continues
-/// working.
+/// Puts a link with each of these names into the state folder of a used or a new project, works there, and checks
+/// that nothing was written through them.
 fn lead_nowhere(names: impl IntoIterator<Item = &'static str>, is_worked_in: bool) {
     let names: Vec<&str> = names.into_iter().collect();
     each(&names, |name| {

@@ -1,5 +1,5 @@
-//! The user's words are the user's: no agent gives itself an answer, goes on with the user's conversation, or has its own words
-//! come back as those of the user.
+//! An agent must not speak for the user: it cannot answer questions to the user, continue the user's conversation,
+//! or make its own words count as a prompt of the user.
 
 use std::fs;
 use std::os::unix::fs::symlink;

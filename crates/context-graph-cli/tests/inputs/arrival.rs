@@ -1,4 +1,4 @@
-//! How input arrives: not at all, or in a form that the error message suggests.
+//! How input arrives: not at all, or in a form that the error message names.
 
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn what_is_said_names_the_form_that_was_sent_and_counts_in_words() {
     assert!(entries.contains("Glob") && !entries.contains("null"), "{entries}");
 }
 
-/// Uses the types themselves, so that nothing else can make it compile.
+/// Uses the types by their paths, so it only compiles if they are there.
 #[test]
 fn the_types_of_the_contract_are_at_its_paths() {
     use context_graph_cli::commands::hooks::{

@@ -1,4 +1,4 @@
-//! The demo, as somebody sees it who has just built the program.
+//! The demo, as somebody who has just built the program sees it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::path::Path;

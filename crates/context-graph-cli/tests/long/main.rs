@@ -1,4 +1,4 @@
-//! Tests that wait, or take seconds: in one program they run side by side.
+//! Tests that wait or take seconds. They are in one program so that they run side by side.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! The memory of the team's server while a machine pushes what no machine would: it stays within the promised bound.
+//! The memory of the team's server while a hostile machine pushes: it stays within the promised limit.
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::unwrap_used,
@@ -28,10 +28,10 @@ use context_graph_storage::sessions::encode_record;
 use context_graph_storage::store::Chain;
 use serde_json::{Value, json};
 
-/// What the server may take, in KiB.
+/// The memory limit of the server, in KiB.
 const MOST: u64 = 200 << 10;
 
-/// A machine that says what it likes.
+/// A machine that can push anything.
 struct Machine {
     client: Client,
     key: SigningKey,
@@ -50,7 +50,7 @@ impl Machine {
         }
     }
 
-    /// Records behind `(has, link)`, signed. Returns the push and where it leads.
+    /// A signed push of records that follow `(has, link)`, and the position after it.
     fn push(&self, session: &str, (has, link): (u64, Chain), records: &[LogRecord]) -> (Push, (u64, Chain)) {
         let mut packer = Packer::new(has, link);
         for record in records {
@@ -92,7 +92,7 @@ fn record(at: u64, mut payload: Value) -> LogRecord {
     LogRecord { tool_use_id, bytes: encode_record(&record).unwrap(), source: None }
 }
 
-/// A call and its answer, with a long text that packs well.
+/// A call and its result, with a long text that compresses well.
 fn call(at: u64, bytes: usize) -> [LogRecord; 2] {
     let (id, input) = (format!("c{at}"), json!({"command": format!("{at} {}", "words ".repeat(bytes / 12))}));
     let asked =
@@ -102,7 +102,7 @@ fn call(at: u64, bytes: usize) -> [LogRecord; 2] {
     [record(at * 2, asked), record(at * 2 + 1, answered)]
 }
 
-/// The most memory that the process had, in KiB.
+/// The peak memory of the process, in KiB.
 fn peak(server: &Server) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -144,19 +144,19 @@ fn stays_small(host: &Place, server: &Server) {
     let eve = Machine::of(&joined(host, server, "eve"), server);
     let begin = |session: &str| (0, Chain::begin(1, session));
 
-    // Millions of blocks of nothing: two bytes each on the way, and many more in memory.
+    // Millions of empty blocks: two bytes each in the request, many more in memory.
     let (mut empty, _) = eve.push("empty", begin("empty"), &[]);
     empty.blocks = vec![(0, Vec::new()); 2_000_000];
     assert!(refused(eve.client.push(&empty)), "a push of nothing");
     eprintln!("blocks of nothing: {} MiB", peak(server) >> 10);
 
-    // What unpacks to much more than it was.
+    // A compression bomb.
     let bomb: Vec<LogRecord> = (0..400).flat_map(|at| call(at, 100 << 10)).collect();
     let (bomb, _) = eve.push("bomb", begin("bomb"), &bomb);
     assert!(refused(eve.client.push(&bomb)), "a bomb");
     eprintln!("a bomb: {} MiB", peak(server) >> 10);
 
-    // As much as is taken, from several at once.
+    // The largest accepted push, from several pushers at once.
     let full: Vec<LogRecord> = (0..120).flat_map(|at| call(at, 20 << 10)).collect();
     std::thread::scope(|scope| {
         for pusher in 0..8 {
@@ -180,7 +180,7 @@ fn stays_small(host: &Place, server: &Server) {
     });
     eprintln!("as much as is taken, from several: {} MiB", peak(server) >> 10);
 
-    // A long session, whose end has to do with its beginning.
+    // A long session whose last records change the outcome of its first call.
     let mut place = begin("long");
     for round in 0..25_u64 {
         let part: Vec<LogRecord> = (0..120).flat_map(|at| call(round * 120 + at, 20 << 10)).collect();

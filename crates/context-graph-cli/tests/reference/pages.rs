@@ -90,7 +90,7 @@ pub(crate) fn rules(root: &Path) -> String {
     page
 }
 
-/// The first short command line of the corpus that a rule must stop.
+/// The first short command line of the corpus that a rule must deny or ask about.
 fn example<'a>(corpus: &'a str, rule: &str) -> Option<&'a str> {
     let of_rule = corpus.lines().filter_map(|line| line.split_once('\t')).filter(|(id, _)| *id == rule);
     let is_plain =

@@ -63,7 +63,7 @@ impl Disk {
     fn turn_read_only(&self, lasts: Duration) {
         let disk = self.folder.path().join("disk");
         let state = self.project.join(".context-graph/live");
-        // It is refused while a file is open for writing; that does no harm.
+        // Remounting fails while a file is open for writing. That does no harm.
         let done = if self.mounted {
             mount(&["-o", "remount,ro", disk.to_str().unwrap()])
         } else {

@@ -77,7 +77,7 @@ pub(crate) fn send(project: &Path, event: &Event, chance: &mut Chance) -> Fate {
             Fate::Unheard
         }
         75..85 => {
-            // The client dies in the middle.
+            // The client dies after half of the event.
             give(&mut child, &event.bytes[..event.bytes.len() / 2]);
             heard(child)
         }

@@ -161,7 +161,7 @@ pub(super) fn sessions_in(named: &[String], shelves: &Shelves) -> Result<Vec<Opt
     Ok(found)
 }
 
-/// What others call an outcome.
+/// Other words for an outcome, to suggest the right one.
 const OUTCOMES: &[(&str, &[&str])] = &[
     ("success", &["ok", "passed"]),
     ("failure", &["error", "errors"]),

@@ -66,7 +66,7 @@ pub(crate) fn named_call(shelf: &Shelf, id: &str) -> Result<Call, Failure> {
     calls.next_back().ok_or_else(|| Failure::usage(format!("`{id}` is not a tool call")))
 }
 
-/// Time and subject of the newest entries of an event since then, at most `limit`, oldest first.
+/// Time and subject of the newest entries of an event since `since_ms`, at most `limit`, oldest first.
 pub(crate) fn entries_of(
     shelf: &Shelf,
     event: &str,

@@ -59,7 +59,7 @@ enum Format {
     Json,
 }
 
-/// Columns are as wide as their widest cell, so the whole table is held in memory.
+/// A table is held in memory, because columns are as wide as their widest cell. A longer answer is refused.
 const MAX_TABLE_BYTES: usize = 16 << 20;
 
 pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
@@ -218,7 +218,8 @@ fn csv(cells: &[String], out: &mut dyn Write) -> io::Result<()> {
     row.write_to(out)
 }
 
-/// The keys of an object with these columns. A name that comes again gets a number, because an object has each key once.
+/// The keys of an object with these columns. A repeated name gets a number, because the keys of an object must be
+/// unique.
 fn keys(names: Vec<String>) -> Vec<String> {
     let own: HashSet<String> = names.iter().cloned().collect();
     let mut keys = HashSet::new();

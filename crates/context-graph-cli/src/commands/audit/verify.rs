@@ -161,7 +161,8 @@ impl Checked {
     }
 }
 
-/// Opens the sessions to check. If a known project's state is gone, that must be reported too.
+/// Opens the sessions to check. If the state of a known project is gone, it is created anew: then the check
+/// reports what is missing, instead of "no sessions".
 fn open(place: &PlaceArgs, environment: &Environment) -> Result<Shelf, Failure> {
     let inner = environment.in_project(place.project.as_deref());
     let state = inner.state_place(place.db_path.as_deref())?;
@@ -268,8 +269,8 @@ fn of_loss(loss: &Loss) -> String {
     }
 }
 
-/// The first difference to the heads kept outside the project: in the user's own folder, and in the copy that
-/// the user wanted.
+/// The first difference to the heads kept outside the project: those in the user's own folder, then those in the
+/// configured copy.
 fn outside(
     shelf: &Shelf,
     store: Option<&Store>,

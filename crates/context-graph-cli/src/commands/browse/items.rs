@@ -49,7 +49,7 @@ pub(super) trait Source {
     fn text(&self, item: &Item, is_full: bool) -> Vec<String>;
 }
 
-/// The records of the projects that are looked at.
+/// The records of the chosen projects.
 pub(super) struct ProjectRecords<'e> {
     scope: ScopeArgs,
     environment: &'e Environment,

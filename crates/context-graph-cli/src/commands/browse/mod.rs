@@ -1,7 +1,7 @@
 //! `context-graph browse`: search and read sessions and calls on the terminal.
 //!
-//! `state.rs` has what is shown and what keys do, `draw.rs` draws it, `screen.rs` handles the terminal. The
-//! store is opened for each query and closed again, so that hooks never wait for a reader.
+//! `state.rs` has the state and what keys do, `draw.rs` draws it, `screen.rs` handles the terminal. The store is
+//! opened for each query and closed again, so that hooks never wait for a reader.
 
 mod draw;
 mod items;

@@ -92,7 +92,7 @@ impl Setting {
     }
 }
 
-/// The settings that were asked for: one, or those of a section.
+/// The settings with this key, or in this section.
 fn wanted(key: &str, settings: Vec<Setting>) -> Result<Vec<Setting>, Failure> {
     let is_meant =
         |it: &Setting| it.key.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
@@ -148,7 +148,7 @@ pub(super) fn run(ShowArgs { place: args, key }: &ShowArgs, environment: &Enviro
     }
 }
 
-/// The configuration, and an error if its file is invalid. Then the defaults are in force.
+/// The configuration in force, and an error if its file is invalid. Without a valid file these are the defaults.
 fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
     let file = files.folder().join(config::FILE);
     let (config, complaint) = match Config::in_force(files) {

@@ -11,7 +11,7 @@ use crate::commands::session::Shelf;
 
 /// How many curves are kept; a point is a few bytes.
 const MOST: usize = 300;
-/// How many sessions are kept for continuing. They need much more memory.
+/// How many replayed sessions are kept, so that a replay can continue. One needs much more memory than a curve.
 const MOST_GOING_ON: usize = 8;
 
 /// How many records may be replayed while a page waits.
@@ -21,7 +21,7 @@ const AT_ONCE: u64 = 1500;
 pub(super) struct Kept {
     last_seq: u64,
     curve: Curve,
-    /// The replayed session, if it may continue.
+    /// The replayed session, if it has not ended.
     playback: Option<Playback>,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn curve(place: &Place, shelf: &Shelf, id: &str) -> Result<Curve, Fai
     go_on(place, shelf, id, playback, view)
 }
 
-/// The curve as last computed; `None` if it never was.
+/// The curve as last computed; `None` if it was never computed.
 pub(super) fn drawn(place: &Place, id: &str) -> Option<Curve> {
     locked(&place.curves).get(id).map(|kept| kept.curve.clone())
 }

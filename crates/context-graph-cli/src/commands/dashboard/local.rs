@@ -329,8 +329,8 @@ fn retention(place: &Place) -> String {
     }
 }
 
-/// What models were given recently: from the records, and for the newest sessions also what follows from
-/// them.
+/// What was injected in the newest sessions: what is on record and, for sessions whose curve was computed, what
+/// the replay shows.
 fn injections(place: &Place, opened: &Opened, limit: usize) -> Result<Vec<Injection>, Failure> {
     let query = SessionQuery { limit: Some(INJECTION_SESSIONS), ..SessionQuery::default() };
     let newest = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;

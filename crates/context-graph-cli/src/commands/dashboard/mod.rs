@@ -28,7 +28,7 @@ use crate::interrupt::RemovedOnInterrupt;
 use crate::{Environment, clock, table, terminal};
 use local::LocalRecords;
 
-/// It ends after this long without a request.
+/// The dashboard ends after this long without a request.
 const IDLE: Duration = Duration::from_hours(1);
 
 /// Look at sessions, calls and denials in the browser

@@ -49,7 +49,7 @@ pub(super) fn in_browser(address: &str, environment: &Environment) -> Option<Pat
     Some(path)
 }
 
-/// Says if the program that opens browsers ends without having opened one. It may run as long as the browser does.
+/// Reports if the program that opens browsers fails. In a thread, because it may run as long as the browser does.
 fn watch(program: &'static str, mut child: Child) {
     std::thread::spawn(move || match child.wait() {
         Ok(status) if status.success() => {}

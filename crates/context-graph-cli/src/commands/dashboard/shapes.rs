@@ -4,7 +4,7 @@ use context_graph_core::audit::{Outcome, in_words};
 use context_graph_storage::store::{self, FileCount};
 use context_graph_web::{Axis, AxisCall, AxisEvent, AxisTurn, FileLine, Said};
 
-/// A file as the page of files shows it: below its project, with the project's name if there are several.
+/// A file for the page of files: its path relative to the project, with the project's name if there are several.
 pub(super) fn file_line(file: FileCount, with_project: bool) -> FileLine {
     let below = file.path.strip_prefix(&file.project).and_then(|rest| rest.strip_prefix('/'));
     let path = match below.filter(|rest| !rest.is_empty() && !file.project.is_empty()) {

@@ -24,7 +24,8 @@ pub(super) struct Stage<'a> {
     program: &'a str,
     project: PathBuf,
     home: PathBuf,
-    /// The times of the hook before a tool call. Only one kind of event, so that its runs can be compared.
+    /// The times of the hook before a tool call. Only this event, because times of different events cannot be
+    /// compared.
     guard: Costs,
     hooks: usize,
     calls: usize,
@@ -37,8 +38,8 @@ impl<'a> Stage<'a> {
             std::fs::create_dir_all(&folder)
                 .map_err(|error| failed(&format!("{}: {error}", folder.display())))?;
         }
-        // Marks the upkeep as just done. Otherwise the session's end would start one that outlives the
-        // folder.
+        // Marks the upkeep as just done. Otherwise the end of the session would start one, and it would outlive
+        // the folder.
         let state = project.join(STATE_FOLDER);
         let noted = std::fs::create_dir(&state).and_then(|()| paths::touch(&state.join(UPKEEP_STAMP)));
         noted.map_err(|error| failed(&format!("{}: {error}", state.display())))?;

@@ -155,7 +155,8 @@ impl Story {
 
     pub(super) fn kept(&mut self, project: &Path, program: &str) {
         self.line(&[(Tone::Plain, &format!("The session is in {}", project.display()))]);
-        // State is only accepted from the user who made it. Here that was a user with another home.
+        // State is only accepted with the secret in the home of the user who made it, and the demo has its own
+        // home.
         let home = project.with_file_name("home");
         let look = format!("HOME={} {program} session show --project {}", home.display(), project.display());
         self.line(&[(Tone::Quiet, &look)]);

@@ -162,7 +162,7 @@ impl Registered<'_> {
             let what = format!("{file} differs from what `init` writes: {}", listed(&differing));
             results.push(CheckResult::warning(name, what, self.init()));
         }
-        // `init` would write the whole file again.
+        // One fix is enough for all: `init` writes the whole file.
         results.into_iter().map(|result| result.fixed_by(self.mend())).collect()
     }
 
@@ -262,7 +262,7 @@ fn is_open(keys: &[&str]) -> bool {
     keys.contains(&"failClosed") || keys.contains(&"on_failure")
 }
 
-/// Files that name us but that no client can read.
+/// Files that mention context-graph but cannot be parsed.
 fn unreadable(environment: &Environment, client: &'static AgentClient) -> Vec<CheckResult> {
     let broken = |scope| {
         let file = SettingsFile::of_agent(environment, client, scope);

@@ -24,7 +24,7 @@ fn place(hook: &Ours<'_>) -> String {
     format!("{} in {}", hook.place, hook.source.path.display())
 }
 
-/// A result that `init` fixes, if we may write the file.
+/// The result, marked as one that `init` can fix if it writes this file.
 fn mended_by_init(hook: &Ours<'_>, result: CheckResult) -> CheckResult {
     match hook.source.scope() {
         Some(scope) => result.fixed_by(Fix::Install(scope)),

@@ -1,4 +1,5 @@
-//! The fixes that are safe to make: each keeps a backup of what it changes, or only tightens permissions.
+//! The fixes that are safe to make: each keeps a backup of what it changes, only tightens permissions, or creates
+//! a missing file.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Which tool calls a matcher lets through, as far as the matcher alone tells.
+//! Recognises matchers that can never match a tool's name.
 //!
 //! The client compares plain words as a whole and treats anything else as a regular expression. An invalid
 //! expression silently matches nothing.

@@ -30,7 +30,7 @@ pub(super) fn is_the_users(source: &Source) -> bool {
 pub(super) enum Permit {
     /// As the settings say.
     AsWritten,
-    /// By these words, without a shell: it could read the line in another way than we did.
+    /// With these arguments and without a shell, because a shell may parse the line differently than we do.
     Words(Vec<OsString>),
     /// The program is not there.
     Missing,

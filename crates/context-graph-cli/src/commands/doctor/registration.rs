@@ -131,8 +131,8 @@ fn guard_is_missing(ours: &[Ours<'_>], already: &[CheckResult]) -> Option<CheckR
     })
 }
 
-/// The client runs the same command from several settings files once. It always runs a plugin's, and each
-/// different command.
+/// If several settings files register the same command, the client runs it once. It runs every plugin's hook, and
+/// every command that differs.
 fn twice(ours: &[Ours<'_>]) -> Option<CheckResult> {
     let mut by_event: BTreeMap<&str, Vec<&Ours<'_>>> = BTreeMap::new();
     for hook in ours {

@@ -62,7 +62,7 @@ pub(super) fn event(name: EventName, folder: &Path) -> Value {
     Value::Object(object)
 }
 
-/// A call that every guard must stop.
+/// A call that the guard must deny.
 pub(super) fn forbidden(folder: &Path) -> Value {
     let mut object = common(EventName::PreToolUse, folder);
     let own = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "trial"});

@@ -82,7 +82,7 @@ impl Source {
         self.value.as_ref().ok()?.get(key)
     }
 
-    /// The scope with which `init` writes this file; `None` if we may not write it.
+    /// The scope with which `init` writes this file; `None` if `init` never writes it.
     pub(super) fn scope(&self) -> Option<Scope> {
         match self.layer {
             Layer::File(scope) => Some(scope),

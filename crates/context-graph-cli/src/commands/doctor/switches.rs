@@ -1,4 +1,4 @@
-//! What keeps the client from running hooks, or gives them other surroundings.
+//! Settings that keep the client from running hooks, or that change the environment of hooks.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(super) fn check(sources: &[Source], root: &Path) -> Vec<CheckResult> {
     if found.is_empty() { vec![CheckResult::ok(CHECK, "nothing turns hooks off")] } else { found }
 }
 
-/// Variables that say where a hook finds the user's files, keeps the record and finds programs.
+/// Variables that decide where a hook finds the user's files and programs, and where it stores records.
 const PLACES: [&str; 6] =
     ["HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CONTEXT_GRAPH_DB_PATH", "PATH", "LD_PRELOAD"];
 
@@ -66,7 +66,7 @@ fn all_hooks(sources: &[Source], managed_hooks: bool) -> Option<CheckResult> {
     ))
 }
 
-/// Only counts in the organisation's settings.
+/// Claude Code honours this switch only in the organisation's settings.
 fn managed_only(sources: &[Source]) -> Option<CheckResult> {
     let source =
         managed(sources).find(|source| source.get("allowManagedHooksOnly") == Some(&Value::Bool(true)))?;

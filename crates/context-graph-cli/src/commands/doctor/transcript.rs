@@ -18,11 +18,11 @@ const TAIL: u64 = 4 * 1024 * 1024;
 /// What the transcript says about our hooks.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Evidence {
-    /// How many answered.
+    /// How many hooks answered.
     good: usize,
-    /// The client's note about the last one that failed.
+    /// The client's note about the last hook that failed.
     trouble: Option<String>,
-    /// The client's notes about how long each took, in milliseconds.
+    /// How long each hook took by the client's notes, in milliseconds.
     took: Vec<u64>,
 }
 

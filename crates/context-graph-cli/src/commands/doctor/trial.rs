@@ -1,6 +1,6 @@
 //! Do the hooks really run, and what do they cost? Each is started as the settings say, with a test event, in a
-//! temporary folder, so that no session of the user is touched. What a project's settings name is started by
-//! its words and never by a shell.
+//! temporary folder, so that no session of the user is touched. A command from a project's settings is started by
+//! its arguments, never through a shell.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::summary::counted;
 const CHECK: &str = "trial";
 /// How often the cost is measured.
 const ROUNDS: usize = 15;
-/// The longest wait of a tool call for its guard that is not reported: half of the budget.
+/// If a tool call waits longer than this for its guard, it is reported. This is half of the budget.
 const SLOW: Duration = Duration::from_millis(50);
 /// We never wait longer than this for a hook, whatever timeout the settings allow.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
             )];
         }
     };
-    // Hooks keep evidence of their sessions there.
+    // Hooks also note their sessions in the user's own folder. These notes are removed with the temporary folder.
     if let Ok(user) = patient.environment.user_folder() {
         scratch.be_forgotten_by(user);
     }
@@ -103,7 +103,7 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     results
 }
 
-/// Reports hooks that run something from the project: examining a project must not run it.
+/// Reports hooks that would run something from the project: `doctor` must not run it.
 fn not_tried(withheld: &[String]) -> Option<CheckResult> {
     let mut events = withheld.to_vec();
     events.dedup();

@@ -11,7 +11,7 @@ use super::check_result::{CheckResult, Fix};
 use crate::client::words;
 
 const CHECK: &str = "client";
-/// The oldest version that hooks are written for.
+/// The oldest client that we support.
 const OLDEST: context_graph_settings::ClientVersion = (2, 0, 0);
 
 /// Upper limit for the client's list of projects.

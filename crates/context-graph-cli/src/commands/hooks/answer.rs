@@ -22,14 +22,14 @@ use crate::trust::{self, told};
 use crate::watchdog::Part;
 use crate::{ExitStatus, terminal};
 
-/// The answer of a hook that ran out of resources. It is a constant, because then there may be no memory to
-/// build one. A tool call is answered with "ask".
+/// The answer of a hook that ran out of resources. A constant, because there may be no memory to build an answer.
+/// A tool call is answered with "ask".
 pub(super) const STARVED_CALL: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal","ruling":{"verdict":"ask","rules":["policy/error"],"reason":"The guard could not decide: \"Internal error: the process ran out of memory, stack or processor time\"."},"systemMessage":"context-graph: The guard could not decide: \"Internal error: the process ran out of memory, stack or processor time\".","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"The guard could not decide: \"Internal error: the process ran out of memory, stack or processor time\"."}}
 "#;
 /// The same for an event that needs no decision.
 pub(super) const STARVED: &[u8] = br#"{"success":false,"error":"Internal error: the process ran out of memory, stack or processor time","execution_time_ms":0,"error_code":"internal"}
 "#;
-/// The answer of a hook that reaches its timeout before a decision. It is put together only if that happens.
+/// The answer of a hook that reaches its timeout before a decision. The parts are joined only if that happens.
 pub(super) const LATE: &[Part] = &[
     Part::Text(br#"{"success":false,"error":"Hook timeout after "#),
     Part::Budget,
@@ -88,7 +88,7 @@ impl Answer {
         Self::nothing_to_say().but_failed(error)
     }
 
-    /// The same answer from a hook that failed at something else. Its reply to the client stays.
+    /// The same answer, but the hook failed at something after its decision. The reply to the client stays.
     #[must_use]
     pub fn but_failed(mut self, error: &HookError) -> Self {
         self.output.success = false;
@@ -101,8 +101,8 @@ impl Answer {
 
     /// The same answer, for a call that was decided but could not be recorded. The exit code is still 0: the
     /// client counts a failing hook against the call, whatever the answer says, so a full disk would stop all
-    /// work. Damaged data is still reported by its exit code. The user is told every time, because nothing
-    /// may keep calls unrecorded in secret.
+    /// work. Damaged data is still reported by its exit code. The user is told every time, so that calls cannot go
+    /// unrecorded unnoticed.
     #[must_use]
     pub fn but_unrecorded(self, error: &HookError) -> Self {
         let mut answer = self.but_failed(error);
@@ -113,7 +113,7 @@ impl Answer {
         answer
     }
 
-    /// Failure at a tool call. The user is asked; otherwise a failure would let the call pass.
+    /// Failure at a tool call, answered with "ask". Otherwise a failure would let the call pass.
     pub fn failure_as_ask(error: &HookError) -> Self {
         let reason = context_graph_policy::could_not_decide(error);
         let reply =
@@ -228,7 +228,7 @@ impl Answer {
     }
 }
 
-/// The answer of a hook that failed. A tool call that was not refused is answered with "ask".
+/// The answer of a hook that failed: "ask" with `fails_as_ask`, which is for tool calls.
 pub(super) fn failed(error: &HookError, fails_as_ask: bool) -> Answer {
     if fails_as_ask { Answer::failure_as_ask(error) } else { Answer::failure(error) }
 }

@@ -20,7 +20,7 @@ use crate::rules;
 const UNSEEN: &str = "the call was described by flags, so its input could not be judged: send the event on stdin so that the input is checked";
 
 impl HookDecision {
-    /// The answer after the event was recorded, or could not be.
+    /// The answer after the event was recorded, or after recording failed.
     pub(super) fn answer_about(&self, recorded: Result<RecordedEvent, HookError>) -> Answer {
         let recorded = match recorded {
             Ok(recorded) => recorded,
@@ -76,8 +76,8 @@ impl HookDecision {
         }
     }
 
-    /// How the user can allow a call that built-in rules refuse. The model is not told, because it may not
-    /// run that command.
+    /// How the user can allow a call that built-in rules refuse. The model is not told, because agents may not run
+    /// that command.
     fn way_out(&self) -> Option<String> {
         let refuses = matches!(self.decision.verdict(), Verdict::Halt | Verdict::Deny | Verdict::Block);
         let is_behind = |verb: Verb| matches!(verb, Verb::Halt | Verb::Deny | Verb::Block | Verb::Ask);
@@ -156,7 +156,7 @@ pub(super) fn ruling_of(decision: &Decision) -> Option<Ruling> {
     Some(Ruling { verdict: verdict.to_owned(), rules, reason })
 }
 
-/// Whether the agent may stop against the rules because they kept it from stopping once already.
+/// Whether the rules would keep the agent from stopping, but did so already once, so that it may stop now.
 fn was_kept_from_stopping(decision: &Decision) -> bool {
     *decision.verdict() == Verdict::Allow && decision.notes().any(|note| note == KEPT_FROM_STOPPING)
 }

@@ -60,8 +60,8 @@ pub struct CommonArgs {
     pub timings: bool,
 }
 
-/// A value that may be empty: scripts that extract a field from the input pass an empty value if they do not
-/// find it.
+/// A value that may be empty: scripts that extract a field from the input pass an empty value if the field is
+/// missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Given<T>(pub Option<T>);
 

@@ -47,7 +47,8 @@ pub(crate) struct HookContext<'a> {
     refusal: Arc<Mutex<Option<Answer>>>,
     /// The agent to answer, if it is not Claude Code.
     caller: Arc<Mutex<Option<Caller>>>,
-    /// What late answers are prepared for: whether they ask, and the budget.
+    /// What the answers for a late or crashing hook are prepared for: whether the event is a tool call, and the
+    /// budget.
     prepared: Cell<Option<(bool, u64)>>,
     /// The event for the actions that start after the answer.
     handed_on: RefCell<Option<File>>,
@@ -145,8 +146,8 @@ impl<'a> HookContext<'a> {
         self.caller.lock().ok()?.clone()
     }
 
-    /// Notes that another agent sent the event: first which agent, then with its event. From now on answers
-    /// are in its dialect. A call about which the hook fails is answered as undecided.
+    /// Notes that another agent sent the event: first which agent, then with its event. From now on answers are in
+    /// its dialect. If the hook then fails, a call is answered as undecided.
     #[cold]
     pub(super) fn note_caller(&self, caller: &Caller, stage: CallerStage) {
         self.set_caller(Some(caller.clone()));
@@ -307,7 +308,7 @@ pub(super) fn time_for(rules: &Rules, event: &Event) -> Duration {
     Duration::from_millis(budget::of_event(event)) + rules.longest_wait(event)
 }
 
-/// Tests that are not about time get more of it.
+/// Tests that do not measure time get more time.
 fn patient(end: Duration) -> Duration {
     #[cfg(debug_assertions)]
     let end = end * Environment::patience();

@@ -199,8 +199,8 @@ fn changes(
     Ok(Changes::of(Some(&session), root).with_calls(&session, records, |event| rules.effects(event)))
 }
 
-/// Prepares for a policy that crashes the process: a built-in function can request more memory than there is,
-/// and a chain of rules can overflow the stack. Then its thread is left behind, and what was decided without
+/// Prepares for a policy that crashes the process: a built-in function can request more memory than there is, and
+/// a chain of rules can overflow the stack. Then the policy's thread is left behind, and the decision made without
 /// it stands. The prepared answer is for systems where that is not possible.
 fn prepare_for_crash(context: &HookContext<'_>, rules: &Rules, is_call: bool) {
     if rules.has_policies() {

@@ -118,7 +118,7 @@ pub enum HookError {
         folder: std::path::PathBuf,
         /// The folder to which foreign state is moved.
         above: std::path::PathBuf,
-        /// What was lost, one line each, and the names of foreign state that was moved.
+        /// One text for each loss, and the names of foreign state that was moved.
         pieces: Vec<String>,
     },
     /// stdin could not be read.
@@ -149,7 +149,7 @@ pub enum HookError {
 pub(super) const OUT_OF_RESOURCES: &str =
     "Internal error: the process ran out of memory, stack or processor time";
 
-/// What was moved aside, and what to do.
+/// What was lost or moved aside, and what to do.
 fn put_aside_message(folder: &std::path::Path, above: &std::path::Path, pieces: &[String]) -> String {
     let (foreign, lost): (Vec<&str>, Vec<&str>) =
         pieces.iter().map(String::as_str).partition(|piece| piece.starts_with("aside-"));

@@ -94,8 +94,8 @@ struct Flags<'a> {
 }
 
 impl<'a> Flags<'a> {
-    /// The next `--name` or `--name=value`. The outer `None` leaves it to the parser, the inner one is the
-    /// end.
+    /// The next `--name` or `--name=value`. The outer `None` leaves the command line to the parser, the inner one
+    /// means the end.
     #[expect(clippy::option_option, reason = "giving up and being done are both ordinary here")]
     fn next(&mut self) -> Option<Option<(&'a str, Option<&'a str>)>> {
         let Some(arg) = self.rest.next() else { return Some(None) };

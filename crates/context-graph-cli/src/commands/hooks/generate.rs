@@ -150,8 +150,8 @@ impl ShellType {
         }
     }
 
-    /// A script that passes its stdin to the binary and ends with its exit code. If machines without the
-    /// program may run it, it first looks for the program, unless that is required.
+    /// A script that passes its stdin to the binary and ends with its exit code. A script that relies on the
+    /// `PATH` first checks that the program is there, unless the program is required.
     fn script(self, hook: HookType, binary: &str, required: bool) -> String {
         let (interpreter, _) = self.interpreter();
         let about = format!("# Claude Code hook: {}. {SIGNATURE}.", hook.event().event_name());
@@ -325,7 +325,8 @@ fn ask(scripts: &[(HookType, PathBuf)], plan: &Plan, environment: &Environment) 
     if agreed { Ok(()) } else { Err(Failure::usage("nothing was changed")) }
 }
 
-/// A path below the project's folder in the client's form, which is valid wherever the project is.
+/// A path below the project's folder, written with the client's variable for it, so that it is valid in every
+/// clone.
 fn from_project(path: &Path, root: &Path) -> Option<String> {
     let below = path.strip_prefix(root).ok()?;
     let is_plain = below.components().all(|part| matches!(part, Component::Normal(_)));
@@ -361,8 +362,8 @@ fn plan(scripts: &[(HookType, PathBuf)], shell: ShellType, named: impl Fn(&Path)
     Plan { hooks, status_line: None }
 }
 
-/// The folder below which links are not followed. In the project this is its root, because its links came
-/// with it. A folder elsewhere is the user's own choice.
+/// The folder below which links are not followed. For a folder in the project this is the project's root, because
+/// a checkout may have brought links. A folder elsewhere is the user's own choice.
 fn writing_from<'a>(root: &'a Path, folder: &'a Path) -> std::io::Result<&'a Path> {
     let is_plain = |below: &Path| below.components().all(|part| matches!(part, Component::Normal(_)));
     if folder.strip_prefix(root).is_ok_and(is_plain) {

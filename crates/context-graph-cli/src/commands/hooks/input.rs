@@ -32,8 +32,8 @@ pub struct Incoming {
 const FIRST_PIECE: usize = 8 * 1024;
 const PIECE: usize = 64 * 1024;
 
-/// Reads stdin: always or never if told so, otherwise unless it is a terminal. After each read, `arrived`
-/// gets all bytes and the number of those it has seen, because the rest may be late.
+/// Reads stdin: always or never if told so, otherwise unless it is a terminal. After each read, `arrived` gets all
+/// bytes so far and how many of them it has seen before, because the rest may be late.
 pub fn read_stdin(
     told: Option<bool>,
     mut arrived: impl FnMut(&[u8], usize),
@@ -197,9 +197,8 @@ fn keep_newest(prompt: &mut UserPromptSubmitPayload) {
 }
 
 impl Incoming {
-    /// Marks a prompt as foreign if an agent runs the client, or if its session id fits nothing that the client
-    /// tells every hook: it is not the session that the client set for this process, and the path of the
-    /// transcript does not contain it.
+    /// Marks a prompt as foreign if an agent runs the client, or if the client set another session id for this
+    /// process and the path of the transcript does not contain the prompt's id either.
     #[must_use]
     pub fn marked(
         mut self,

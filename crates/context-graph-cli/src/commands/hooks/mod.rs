@@ -1,8 +1,9 @@
 //! `context-graph hooks …`: one event in, one answer out.
 //!
-//! Every hook goes the same way, and this file shows it: `read` the event, decide about it (`decide`), record it
-//! (`remember`), and answer it (`answer`). Exit codes: 0 success, 1 error, 2 damaged data. Claude Code blocks what it
-//! was about to do on 2, so no other error uses it; agents that go by exit codes get 2 for a denial, too.
+//! Every hook takes the same steps, in this file from top to bottom: `read` the event, decide about it (`decide`),
+//! record it (`remember`), and answer it (`answer`). Exit codes: 0 success, 1 error, 2 damaged data. Claude Code
+//! blocks what it was about to do on 2, so no other error uses it; agents that go by exit codes get 2 for a
+//! denial, too.
 //!
 //! Words: a *payload* is what an event carries. The *envelope* is the other form of an event, for programs that wrap the
 //! client. *Context* is text for the model; in code also what surrounds a hook (`HookContext`) or a decision. *Upkeep*

@@ -13,7 +13,7 @@ use super::error::ErrorCode;
 pub struct HookOutput {
     /// Whether the hook succeeded.
     pub success: bool,
-    /// Why it did not.
+    /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The reason in one word, for programs.

@@ -25,8 +25,8 @@ use crate::{heads, summary, transcript_files};
 const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git could have committed session data. It is restored; check \
                          your recent commits";
 
-/// How long a tool call on the full path may take, from the start of the process. Signals may have used all of it; then it
-/// still has the time of an event.
+/// How long a tool call on the full path may take, from the start of the process. Signals may have used all of it;
+/// then it still gets the budget of its event.
 const FULL_PATH: Duration = Duration::from_millis(2700);
 
 /// What is known once an event is recorded.
@@ -99,8 +99,8 @@ fn append(
     Ok(RecordedEvent { snapshot, notices, ..RecordedEvent::default() })
 }
 
-/// Applies an event to its session, wherever the session is. Not inlined: its frame takes seven pages of
-/// stack that the fast path must not touch.
+/// Applies an event to its session, whether that is in live files or only in the store. Not inlined: its frame
+/// takes seven pages of stack that the fast path must not touch.
 #[inline(never)]
 fn step(
     context: &HookContext<'_>,
@@ -219,7 +219,7 @@ fn instructions(root: &Path) -> String {
 }
 
 /// Whether the client simply continues when a hook of this event exits with 2. For other events it drops the
-/// prompt, refuses the compaction or keeps the agent from stopping; lost bytes are no reason for that.
+/// prompt, refuses the compaction or keeps the agent from stopping, and a loss must not do that.
 fn exit_2_is_harmless(event: &Event) -> bool {
     matches!(
         event,
@@ -227,8 +227,8 @@ fn exit_2_is_harmless(event: &Event) -> bool {
     )
 }
 
-/// Copies the head of the session's chain to the file outside the project, if the user wants one. Returns an
-/// error message.
+/// Copies the head of the session's chain to the file outside the project, if the user wants one. Returns the
+/// error message if that fails.
 fn write_down_head(
     context: &HookContext<'_>,
     sessions: &Sessions,

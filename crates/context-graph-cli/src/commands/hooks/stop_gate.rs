@@ -66,8 +66,8 @@ pub(super) fn pass(gates: &[&StopGate], root: &Path) -> Passage {
     passage
 }
 
-/// The end of a text. Each line is made safe and marked as a quotation, so that nobody takes it for our own
-/// words.
+/// The end of a text. Each line is made safe and marked as a quotation, so that the model does not take it for our
+/// own words.
 fn quoted_tail(text: &str) -> String {
     let mut left = FEEDBACK;
     let mut lines = Vec::new();

@@ -52,7 +52,7 @@ const OTHERS: [&[u8]; 11] = [
     b"cursor_version",
     b"conversation_id",
 ];
-/// Longer than any of them.
+/// At least the length of the longest of them.
 const LONGEST: usize = 24;
 
 /// Whether the bytes name a tool call, and if so, whether it is Claude Code's.

@@ -45,7 +45,7 @@ impl Heading {
         }
     }
 
-    /// For another agent, with a note about what it does if the guard fails or is late.
+    /// For another agent, with a note about what that agent does if the guard fails or is late.
     pub(super) fn of_agent(client: &'static AgentClient) -> Self {
         let events = client.events().count();
         let hooks = match events {

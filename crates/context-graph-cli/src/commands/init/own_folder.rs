@@ -1,4 +1,5 @@
-//! The user's own folder after something was removed: what nothing needs any more goes, and what stays is named.
+//! Tidies the user's own folder after an uninstallation: removes what nothing needs any more, and names what
+//! stays.
 
 use std::fs;
 
@@ -24,7 +25,7 @@ pub(super) fn tidy(environment: &Environment) -> Result<Option<String>, Failure>
                 .with_next_step("make sure that you can write to it")
         })?;
     }
-    // These go only if nothing is in them.
+    // These fail if the folders are not empty.
     let _ = fs::remove_dir(ours.join("trust"));
     let _ = fs::remove_dir(ours);
     let needed = [

@@ -159,7 +159,7 @@ fn remove_scripts(place: &WhereArgs, scripts: &[PathBuf], root: &Path) -> Comman
         done(place, &format!("removed {}", script.display()))?;
     }
     if !scripts.is_empty() {
-        // Refused while there is anything in it.
+        // This fails if the folder is not empty.
         let _ = std::fs::remove_dir(root.join(SCRIPTS));
     }
     Ok(())

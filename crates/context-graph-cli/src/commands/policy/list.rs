@@ -15,10 +15,10 @@ use crate::rules::{Origins, POLICIES};
 use crate::team_policy::TEAM;
 use crate::{Environment, table};
 
-/// What is shown as the verdict of a rule that an import left out.
+/// Shown as the verdict of a rule that an import left out.
 const NOT_ENFORCED: &str = "not enforced";
 
-/// Of a rule that nobody has configured.
+/// Shown as the origin of a rule that nobody has configured.
 const BUILT_IN: &str = "built in";
 
 /// The rules so far: as objects, and as rows.

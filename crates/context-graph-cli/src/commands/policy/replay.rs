@@ -42,8 +42,7 @@ struct Replayed {
     rules: Rules,
     calls: usize,
     held: Vec<HeldCall>,
-    /// Held calls that ran without an error at the time: if the rules had held them, somebody would
-    /// have missed them.
+    /// Held calls that ran without an error at the time. These may be false alarms.
     ran_well: usize,
     bad: usize,
 }

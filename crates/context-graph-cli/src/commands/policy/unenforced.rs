@@ -26,7 +26,7 @@ pub(crate) struct Missing {
     pub(crate) what: String,
     /// Why it could not be imported.
     pub(crate) why: String,
-    /// The path of its policy below ours. Once that file exists, it counts instead.
+    /// The path of its policy below ours. If that file exists, this entry is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
 }

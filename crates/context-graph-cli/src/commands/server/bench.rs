@@ -62,7 +62,7 @@ pub(crate) struct BenchArgs {
     json: bool,
 }
 
-/// A server of its own, ended when it is dropped.
+/// A server process for the measurement, killed on drop.
 struct Server {
     child: Child,
     url: String,
@@ -175,7 +175,7 @@ fn ms(took: std::time::Duration) -> f64 {
     took.as_secs_f64() * 1000.0
 }
 
-/// How long each question took, for `--json`.
+/// How long each query took, for `--json`.
 fn pages(asked: &[Asked]) -> Vec<serde_json::Value> {
     let told = |asked: &Asked| json!({"what": asked.what, "p50_ms": ms(asked.p50), "p95_ms": ms(asked.p95)});
     asked.iter().map(told).collect()

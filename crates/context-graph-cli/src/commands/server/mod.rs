@@ -132,7 +132,7 @@ pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
 /// What went wrong with the database, and what to do about it.
 pub(super) fn db_failure(error: DbError) -> Failure {
     match error {
-        // The code of a database that does not exist.
+        // PostgreSQL's error code for a database that does not exist.
         DbError::Away(what) if what.contains("3D000") => {
             failure(what).with_next_step("`createdb NAME` makes it")
         }

@@ -33,7 +33,7 @@ pub(crate) struct ImportArgs {
 #[derive(Deserialize)]
 struct Head {
     context_graph_export: u64,
-    /// How many records follow; `None` in some exports.
+    /// How many records follow. Without it, an incomplete file cannot be noticed.
     records: Option<usize>,
     session: Session,
 }

@@ -35,7 +35,7 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> CommandResult {
     };
     let (since_ms, until_ms) = args.span.moments()?;
     let limit = (args.limit > 0).then_some(args.limit);
-    // One more tells whether there are more.
+    // One more than the limit, to know whether there are more.
     let asked = limit.map(|limit| limit.saturating_add(1));
     let mut found = Vec::new();
     for shelf in shelves.iter() {

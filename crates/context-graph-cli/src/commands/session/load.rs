@@ -27,7 +27,7 @@ pub(super) fn run(args: &LoadArgs, environment: &Environment) -> CommandResult {
     let snapshot = match &args.session_id {
         Some(id) if args.create => {
             let Shelf { sessions, store, .. } = Shelf::open_or_create(&args.scope.place, environment)?;
-            // The next call opens the store itself.
+            // Closed, because the next call opens the store itself.
             drop(store);
             sessions.load_or_create_identity(id, args.previous_session_id.as_deref(), clock::now_ms())?
         }

@@ -136,7 +136,7 @@ pub(crate) struct Shelf {
     pub(crate) store: Option<Store>,
     /// Whether several projects may share the database.
     pub(crate) is_shared: bool,
-    /// The project that questions are about, where the database is shared.
+    /// If the database is shared: the only project whose sessions are shown.
     pub(crate) only: Option<String>,
 }
 
@@ -154,7 +154,7 @@ impl Shelf {
         Self::open_in(&environment.in_project(place.project.as_deref()), place)
     }
 
-    /// `environment` is already that of the project.
+    /// `environment` must already be that of the project.
     fn open_in(environment: &Environment, place: &PlaceArgs) -> Result<Self, Failure> {
         let sessions = environment.sessions(place.db_path.as_deref())?;
         sessions.folder().tidy()?;
@@ -224,11 +224,11 @@ impl Shelf {
             && let Some((session, number)) = wanted.rsplit_once(':')
             && number.parse::<u64>().is_ok()
         {
-            // An entry of the log stands for its session.
+            // A handle from `audit log` names its session.
             return self.find(Some(session));
         }
         if matching.is_empty() && Agent::of_session(wanted) == Agent::ClaudeCode {
-            // Our id without the prefix, as the other agent shows it.
+            // Perhaps the id as another agent shows it, without our prefix.
             let others = Agent::ALL.into_iter().filter(|agent| *agent != Agent::ClaudeCode);
             let named = others.map(|agent| self.find(Some(&format!("{agent}-{wanted}"))));
             matching.extend(named.filter_map(Result::ok));

@@ -1,4 +1,4 @@
-//! Which projects a question is about.
+//! Which projects a command is about.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl ScopeArgs {
         Ok(roots.into_iter().map(|root| PlaceArgs { project: Some(root), ..self.place.clone() }).collect())
     }
 
-    /// Opens what was asked about. A project that cannot be read does not keep the others from answering.
+    /// Opens the chosen projects. With several, one that cannot be read is reported and left out.
     pub(crate) fn open(&self, environment: &Environment) -> Result<Shelves, Failure> {
         if !self.all_projects {
             return Shelf::open(&self.place, environment).map(|shelf| Shelves(vec![shelf]));
@@ -50,7 +50,7 @@ impl ScopeArgs {
     }
 }
 
-/// The sessions of the projects that were asked about; at least one project.
+/// The sessions of the chosen projects, at least one.
 pub(crate) struct Shelves(pub(crate) Vec<Shelf>);
 
 /// The title and project shown next to an id.

@@ -27,7 +27,7 @@ pub(super) struct PushMark {
     pub(super) acknowledged: i64,
 }
 
-/// What a file has.
+/// The content of a file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
     sessions: BTreeMap<String, PushMark>,
@@ -39,7 +39,7 @@ struct Kept {
 #[serde(untagged)]
 enum Form {
     Now(Kept),
-    /// Before it was noticed that a server was set back.
+    /// The older form, without `is_set_back`.
     Before(BTreeMap<String, PushMark>),
 }
 
@@ -91,7 +91,7 @@ fn acknowledged(environment: &Environment) -> Result<i64, Failure> {
     Ok(read.and_then(|text| text.trim().parse().ok()).unwrap_or_default())
 }
 
-/// Keeps that number if it is larger than before.
+/// Stores the number if it is larger than before.
 pub(super) fn acknowledge(environment: &Environment, number: i64) -> Result<(), Failure> {
     if number <= acknowledged(environment)? {
         return Ok(());
@@ -121,7 +121,7 @@ pub(super) fn compare(environment: &Environment, there: i64) -> Result<(), Failu
     put(environment, OsStr::new(ACKNOWLEDGED), there.to_string().as_bytes())
 }
 
-/// Removes all of it.
+/// Removes all marks.
 pub(super) fn remove(user: &Folder) -> Result<(), Failure> {
     let Ok(marks) = user.folder(MARKS) else { return Ok(()) };
     for name in marks.names().map_err(|error| unusable(marks.path(), &error))? {

@@ -1,5 +1,5 @@
-//! What this machine knows about its team, in the user's own folder: the member, the key, and how far it has
-//! pushed.
+//! What this machine knows about its team, in the user's own folder: the server, the member, the keys and the
+//! policy in force. `marks.rs` has how far it has pushed.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `team`: this machine's part in a team. Hooks do none of this.
+//! `team`: joining a team, pushing sessions and fetching the policy. Hooks do none of this.
 
 mod forgetting;
 mod marks;

@@ -157,7 +157,7 @@ pub(super) fn push(
 enum Trouble {
     /// The server has a different copy.
     Refused(String),
-    /// Anything else. It would fail for the next session too.
+    /// Anything else. It would probably fail for the next session too.
     Other(Failure),
 }
 
@@ -346,8 +346,8 @@ impl Outgoing<'_> {
             Err(ClientError::Push(refusal)) => {
                 Err(Trouble::Refused(format!("session {}: {} ({})", self.id, refusal.message, refusal.why)))
             }
-            // What cannot be taken, as an event of millions of fields, must not keep other sessions back. A token that does
-            // not count any more was noticed before.
+            // What the server cannot take, such as an event with millions of fields, must not hold other sessions
+            // back. A revoked token has already failed at an earlier request.
             Err(ClientError::Refused(why)) => Err(Trouble::Refused(format!("session {}: {why}", self.id))),
             Err(error) => Err(Trouble::Other(failure(error))),
         }

@@ -1,4 +1,4 @@
-//! Fetching the team's policy: checked here, so that hooks need no cryptography.
+//! Fetches the team's policy. Its signature is checked here, so that hooks need not do it.
 
 use std::fmt;
 
@@ -62,7 +62,7 @@ pub(super) fn line(membership: &Membership, environment: &Environment) -> String
     }
 }
 
-/// Notes that a team was joined; so far no policy of it is known.
+/// Notes that a team was joined that has no policy so far.
 pub(super) fn begin(environment: &Environment) -> Result<(), Failure> {
     Ok(environment.user_folder()?.set_note(&Note::NoPolicy.bytes())?)
 }
@@ -112,7 +112,7 @@ fn take(membership: &mut Membership, fetched: Fetched, environment: &Environment
     };
     let (etag, content) = match (fetched, known) {
         (Fetched::Nothing, None) => {
-            // The team has no policy. The note may say that this is not known.
+            // The note may still say that it is not known whether there is a policy.
             begin(environment)?;
             return Ok(Pulled::Nothing);
         }
@@ -152,7 +152,7 @@ fn problems(bundle: Bundle, environment: &Environment) -> Vec<String> {
     rules.problems()
 }
 
-/// The file comes first: a hook that reads the note finds the policy that it names.
+/// The file is written before the note, so that a hook always finds the policy that the note names.
 fn put_in_force(environment: &Environment, content: &[u8]) -> Result<(), Failure> {
     let user = environment.user_folder()?;
     let hash = *blake3::hash(content).as_bytes();

@@ -25,7 +25,8 @@ const KEPT: [&str; 16] = [
 /// Fields of a tool's input that contain a path.
 const PATHS: [&str; 6] = ["directory", "filePath", "file_path", "filename", "notebook_path", "path"];
 
-/// Fields of a tool's response that tell how the call ended. Others' names may be texts: of files, of people.
+/// Fields of a tool's response that tell how the call ended. The names of other fields may themselves be texts,
+/// such as names of files or people.
 const SWITCHES: [&str; 4] = ["interrupted", "isError", "is_error", "success"];
 
 /// The record without texts. Paths are replaced by their `fingerprint`.
@@ -68,7 +69,7 @@ fn event(object: Map<String, Value>, fingerprint: &dyn Fn(&str) -> String) -> Ma
     reduced.collect()
 }
 
-/// Whether a field's name is one that programs give, and not a text.
+/// Whether the name of a field looks like a part of a protocol and not like a text.
 fn is_of_protocol(name: &str) -> bool {
     name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

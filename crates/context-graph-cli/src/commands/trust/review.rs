@@ -1,5 +1,5 @@
-//! What a project's files would do once they are trusted, for the user to read. Nothing is shortened, because
-//! that is where somebody would hide something.
+//! What a project's files would do once they are trusted, for the user to read. Nothing is shortened, because an
+//! attacker would hide something in the part that is cut.
 
 use std::path::Path;
 

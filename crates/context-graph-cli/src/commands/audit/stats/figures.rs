@@ -21,7 +21,7 @@ impl Figures {
         if values.is_empty() {
             return Self::default();
         }
-        // Only the two places are put in order: sorting millions of values takes longer than reading them.
+        // Only the two percentiles are selected: sorting millions of values takes longer than reading them.
         let (_, p95, above) = values.select_nth_unstable(late);
         let (p95, max) = (*p95, above.iter().copied().max().unwrap_or(*p95));
         let p50 = if middle < late { *values[..late].select_nth_unstable(middle).1 } else { p95 };

@@ -1,5 +1,5 @@
-//! Whether a client's events reached us lately, judged by our records and by the client's own transcripts: a
-//! correct registration may still never run.
+//! Whether a client's events reached us lately: compares our records with the client's own transcripts. Hooks may
+//! never run although they are registered correctly.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};

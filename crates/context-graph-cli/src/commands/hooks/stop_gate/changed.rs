@@ -9,7 +9,7 @@ use context_graph_policy::Effects;
 use context_graph_policy::config::StopGate;
 use context_graph_policy::effects::{Access, Origin, PathEffect, Piece, Text, glob};
 
-/// Most names checked on disk.
+/// How many names on disk are checked at most.
 const MAX_NAMES: usize = 50_000;
 /// Folders with generated content, which is not the session's work.
 const SKIPPED: [&str; 6] = [".git", ".context-graph", "node_modules", "target", ".venv", "__pycache__"];
@@ -50,7 +50,7 @@ impl Changes {
             let can_do_more_than_it_says = matches!(tool, "Bash" | "PowerShell") || tool.starts_with("mcp__");
             match event.outcome() {
                 Some(CallOutcome::Success) => {}
-                // A command that failed or was stopped may have written something first.
+                // A command that failed or was interrupted may have written something first.
                 Some(_) if can_do_more_than_it_says => {}
                 _ => continue,
             }
@@ -113,7 +113,7 @@ impl Roots {
         self.try_below(path).unwrap_or(path)
     }
 
-    /// The same for a path through a link. The file itself may be gone.
+    /// The same, with links in the folder resolved. The file itself may be gone.
     fn followed_below(&self, path: &str) -> String {
         if let Some(rest) = self.try_below(path) {
             return rest.to_owned();

@@ -28,14 +28,11 @@ pub(super) struct Script {
     pub(super) name: String,
     /// The file's name.
     pub(super) file: String,
-    /// Its path.
     pub(super) path: PathBuf,
 }
 
-/// A Cupcake folder.
 #[derive(Debug, Default)]
 pub(super) struct Folder {
-    /// Its path.
     pub(super) root: PathBuf,
     /// Policies for this client and their shared modules, with the path that they will have below our
     /// policies.
@@ -60,7 +57,6 @@ pub(super) fn find(named: &Path) -> Option<PathBuf> {
     [inside, named.to_path_buf()].into_iter().find(|folder| is_one(folder))
 }
 
-/// Reads a Cupcake folder.
 pub(super) fn read(root: PathBuf) -> Folder {
     let mut folder = Folder { root, ..Folder::default() };
     folder.read_rulebook();

@@ -78,7 +78,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult
     refusal.map_or(Ok(()), |failure| Err(failure.answered()))
 }
 
-/// Why nothing is written, if so.
+/// Why nothing is written; `None` if files are written.
 fn refusal(plan: &Plan, partial: bool) -> Option<Failure> {
     let lost = plan.lost().count();
     if plan.policies.is_empty() && plan.taken.is_empty() {

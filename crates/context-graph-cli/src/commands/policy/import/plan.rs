@@ -133,8 +133,8 @@ impl Plan {
         Some(file)
     }
 
-    /// Keeps the policies that the engine can run. Removing one may take away another one's helper, so it
-    /// checks again. Cupcake's entry point is kept if a policy uses a helper from it.
+    /// Keeps the policies that the engine can run. Removing one may remove a helper that another one needs, so the
+    /// rest is checked again. Cupcake's entry point is kept if a policy uses a helper from it.
     fn compile(
         &mut self,
         mut files: Vec<PolicyFile>,
@@ -188,7 +188,7 @@ impl Plan {
         }
     }
 
-    /// Switches off our own guards, except those that replace something imported.
+    /// Switches off our own guards, except those that replace a builtin.
     fn switch_off(&mut self, config: &mut PolicyConfig) {
         for guard in GUARDS {
             // A project's file cannot switch this one off, so there is no point in writing it.

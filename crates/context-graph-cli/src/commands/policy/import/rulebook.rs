@@ -106,7 +106,7 @@ impl Translation {
         self.left.push(Left::new(format!("rulebook: {what}"), why));
     }
 
-    /// Leaves out something that Cupcake enforces: it is reported as lost.
+    /// Reports something that Cupcake enforces and that is not imported.
     fn lose(&mut self, what: &str, why: &str) {
         self.left.push(Left::lost(format!("rulebook: {what}"), why));
     }

@@ -1,4 +1,4 @@
-//! Writes an import: all of it or nothing, and over existing files only if asked to.
+//! Writes an import, over existing files only with `--force`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ pub(super) struct Planned {
     pub(super) is_program: bool,
 }
 
-/// Writes all files, or none.
+/// Writes all files, or none if one of them exists with another content. A write that fails leaves the earlier
+/// ones.
 pub(super) fn all(
     files: &[Planned],
     environment: &Environment,

@@ -249,7 +249,7 @@ fn was_refused(line: &Map<String, Value>, text: &str) -> bool {
     }
 }
 
-/// Whether the text in place of a result says that a hook, a rule or the user stopped the call.
+/// Whether the text in place of a result says that a hook, a rule or the user denied the call.
 fn is_refusal(text: &str) -> bool {
     const BEGINNINGS: [&str; 5] = [
         "PreToolUse:",

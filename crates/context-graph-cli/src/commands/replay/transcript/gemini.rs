@@ -40,7 +40,7 @@ pub(super) struct Reading {
     at_ms: i64,
     /// Calls that were seen, and whether they were answered.
     calls: BTreeMap<String, bool>,
-    /// The agent's last message while nothing follows it; then its turn is over.
+    /// The agent's last message. If the next line is a prompt or the end, the turn ended with it.
     said: Option<String>,
 }
 
@@ -149,7 +149,7 @@ impl Lines for Reading {
     }
 }
 
-/// Whether an error says that a hook, a policy or the user did not let the call run.
+/// Whether an error says that a hook, a policy or the user denied the call.
 fn is_refusal(why: &str) -> bool {
     ["Tool execution blocked", "Tool execution denied", "Tool execution for"]
         .iter()

@@ -190,7 +190,7 @@ fn reader(file: &Path, main: &Path, first: &Map<String, Value>) -> Box<dyn Lines
     }
 }
 
-/// An agent's event as its hook would have sent it, read as the hook reads it.
+/// Parses an agent's payload as our hook would.
 fn heard(agent: Agent, payload: Value) -> Result<Event, DecodeError> {
     let Value::Object(payload) = payload else {
         return Err(DecodeError::NotAnEvent { found: "no object" });

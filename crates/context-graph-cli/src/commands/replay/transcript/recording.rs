@@ -20,8 +20,8 @@ pub(crate) struct Recording {
     subagents: Vec<PathBuf>,
 }
 
-/// Groups each subagent's transcript with its session's. One whose session's transcript was not named stands
-/// alone.
+/// Groups the transcripts of subagents with that of their session. If that was not named, the subagent's
+/// transcript is a recording of its own.
 pub(crate) fn recordings(files: Vec<PathBuf>) -> Vec<Recording> {
     let named: BTreeSet<&PathBuf> = files.iter().collect();
     let beside = beside(&files);
@@ -113,7 +113,7 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
 /// The events of one session's transcripts, before they are sorted.
 #[derive(Default)]
 struct Notes {
-    /// Each with its time, which within a file never goes back, so that the file's order stays.
+    /// Each with its time. Within a file, times never decrease here, so that sorting keeps the file's order.
     events: Vec<(i64, usize, LineResult)>,
     latest_ms: i64,
     /// Calls in earlier files: a subagent that begins with a copy of its session's messages repeats them.

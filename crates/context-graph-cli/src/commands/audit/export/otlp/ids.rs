@@ -1,5 +1,5 @@
-//! Ids of traces and spans. They are derived from the content: exporting again gives the same ids, and a
-//! receiver sees that it has them.
+//! Ids of traces and spans. They are derived from the content: exporting again gives the same ids, so a receiver
+//! recognises what it already has.
 
 /// Separates these hashes from all others.
 const CONTEXT: &str = "context-graph 2026-11-15 ids of exported traces and spans";
