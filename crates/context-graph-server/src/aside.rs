@@ -1,4 +1,4 @@
-//! What is not accepted: refused requests, and forgotten sessions.
+//! Keeps refused requests aside, and forgets sessions.
 
 use context_graph_storage::store::{TABLES, Tombstone};
 
@@ -35,7 +35,7 @@ impl<'a> RefusedRequest<'a> {
         Self { machine, session_id: &push.session_id, why, head, has, content }
     }
 
-    /// A request about a session that is somebody else's.
+    /// Any other request: to see a session that is somebody else's, or to forget one with a wrong signature.
     pub(crate) fn request(machine: i64, session_id: &'a str, why: &'a str) -> Self {
         Self { machine, session_id, why, head: (0, &[]), has: 0, content: Vec::new() }
     }
@@ -85,8 +85,8 @@ fn more(
     Ok(())
 }
 
-/// Forgets a machine's session up to this ordinal and leaves a tombstone. Returns how many records there
-/// were.
+/// Forgets a machine's session if its ordinal is at most this one, and leaves a tombstone. Returns how many records
+/// there were.
 pub fn forget_by_id(
     pool: &Pool,
     tenant: i64,

@@ -47,7 +47,7 @@ pub struct Client {
     agent: Agent,
     url: String,
     token: String,
-    /// The largest number that the server gave to something of this machine.
+    /// The largest push number that the server has told this client.
     acknowledged: AtomicI64,
 }
 
@@ -62,11 +62,11 @@ impl std::fmt::Debug for Client {
 pub enum Fetched {
     /// There is none.
     Nothing,
-    /// It is the one that is known.
+    /// It has not changed.
     Same,
     /// Another one.
     New {
-        /// Tells it from others.
+        /// Its identifier.
         etag: String,
         /// Signature and bundle.
         content: Vec<u8>,
@@ -173,7 +173,7 @@ impl Client {
             let after = all.last().map_or("", |last| last.session_id.as_str()).to_owned();
             let asked = self.agent.get(self.at("/v1/standings")).query("after", &after);
             let more: Vec<CopyHead> = self.read(asked.header("authorization", self.bearer()).call())?;
-            // A server that begins again and again is not waited for.
+            // Also ends if the server repeats the last session, or never stops sending.
             let goes_on = more.last().is_some_and(|last| last.session_id != after);
             if !goes_on || all.len() > MAX_SESSIONS {
                 return Ok(all);
@@ -232,8 +232,9 @@ impl Client {
         Ok(taken.records)
     }
 
-    /// The number of the last push that the server stored from this machine; `None` if the server does not tell. It grows with
-    /// every push. A smaller number than before means that an older copy of the server's database was restored.
+    /// The number of the last push that the server stored from this machine; `None` if the server refuses to say. It
+    /// grows with every push. A smaller number than before means that an older copy of the server's database was
+    /// restored.
     pub fn pushed(&self) -> Result<Option<i64>, ClientError> {
         let asked = self.agent.get(self.at("/v1/machine")).header("authorization", self.bearer());
         match self.read::<Taken>(asked.call()) {
@@ -246,7 +247,7 @@ impl Client {
         }
     }
 
-    /// The largest such number that this client was told.
+    /// The largest push number that the server has told this client.
     pub fn acknowledged(&self) -> i64 {
         self.acknowledged.load(Ordering::Relaxed)
     }

@@ -72,7 +72,7 @@ pub fn take_in(pool: &Pool, principal: &Principal, push: &Push, now_ms: i64) -> 
         };
         match store() {
             Err(PushError::Db(DbError::NoPartition(_))) => {
-                // Retention has dropped it since these connections made it.
+                // Retention has dropped the partition since these connections created it.
                 pool.forget_idle();
                 store()
             }
@@ -250,7 +250,7 @@ fn link_at(
     }))
 }
 
-/// The records of a block.
+/// Decodes the records of a block after `from`.
 pub(crate) fn read(block: &Block, fallback_ms: i64, from: u64, into: &mut Vec<(u64, EventRecord)>) {
     for packed in block.records().filter(|packed| packed.seq > from) {
         into.push((packed.seq, stored_record(packed.content, fallback_ms)));

@@ -151,12 +151,12 @@ fn note(
     connection.execute(sql, row).map(drop)
 }
 
-/// What the record says if a member had a session forgotten.
+/// The `what` of a change that was a forgotten session.
 pub(crate) const FORGOTTEN: &str = "forgotten";
 
 /// Records that a member had a session forgotten, but not which one: its content must be gone, the fact need not be.
 pub(crate) fn note_forgotten(pool: &Pool, principal: &Principal, records: u64, now_ms: i64) -> Result<()> {
-    // In place of the member whom other changes are about.
+    // Goes into `whom`, which for other changes names the member they are about.
     let about = format!("a session of {records} {}", if records == 1 { "record" } else { "records" });
     pool.with(|connection| note(connection, principal, (&about, FORGOTTEN, true), now_ms))
 }

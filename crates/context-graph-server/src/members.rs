@@ -130,7 +130,7 @@ pub(crate) fn invite_to(
     Ok(drawn)
 }
 
-/// Ends a membership. Returns how many members that were.
+/// Ends a membership. Returns 1, or 0 if there is no such member.
 pub(crate) fn remove_from(
     connection: &mut dyn Connection,
     tenant: i64,
@@ -218,14 +218,14 @@ pub fn join(pool: &Pool, asked: &Join, now_ms: i64) -> std::result::Result<Joine
     })
 }
 
-/// Notes that something of a machine was stored. The number grows with each time, so a machine that has seen a larger one
-/// knows that the database was set back.
+/// Notes that a push or removal of a machine was stored, under a number that grows each time. A machine that has seen a
+/// larger number knows that an older copy of the database was restored.
 pub(crate) fn note_push(connection: &mut dyn Connection, machine: i64, now_ms: i64) -> Result<()> {
     let sql = "UPDATE machines SET pushed_ms = CASE WHEN pushed_ms >= $1 THEN pushed_ms + 1 ELSE $1 END WHERE machine = $2";
     connection.execute(sql, given![now_ms, machine]).map(drop)
 }
 
-/// The number of what was stored last of a machine; 0 if nothing was.
+/// The number of the machine's last stored push or removal; 0 if there was none.
 pub(crate) fn last_push(pool: &Pool, machine: i64) -> Result<i64> {
     let sql = "SELECT pushed_ms FROM machines WHERE machine = $1";
     let row = pool.with(|connection| connection.one(sql, given![machine]))?;

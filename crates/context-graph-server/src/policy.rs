@@ -42,7 +42,7 @@ fn signed(bundle: &[u8]) -> Vec<u8> {
     [b"context-graph policy 1", bundle].concat()
 }
 
-/// What was signed, if the signature in front of it was made with the other half of this key.
+/// The bundle after a signature, if the private half of this key made the signature.
 pub fn opened<'a>(public: &[u8], content: &'a [u8]) -> Option<&'a [u8]> {
     let (signature, bundle) = content.split_at_checked(SIGNATURE)?;
     is_signed(public, &signed(bundle), signature).then_some(bundle)

@@ -10,9 +10,9 @@ use crate::db::Connection;
 use crate::given;
 use crate::ingest::{PushError, SessionCopy, read};
 
-/// In how many records before the settled ones a call is looked for.
+/// How many records before the settled position are searched for a call.
 const CALLS_BACK: u64 = 20_000;
-/// How many bytes of earlier records are read again at most, uncompressed. What lies further back stays as it is.
+/// How many bytes of earlier records are read again at most, uncompressed. Rows further back stay as they are.
 const MOST_BACK: usize = 4 << 20;
 /// Above this many bytes, one push at a time reads earlier records, so that memory stays bounded.
 const ALONE: usize = 512 << 10;
@@ -96,14 +96,14 @@ fn whole(
 
 /// Records that were stored earlier.
 pub(crate) struct Earlier {
-    /// They begin behind this one: later than asked for, if there were too many.
+    /// They begin after this sequence number, which is larger than the one asked for if there were too many.
     pub(crate) from: u64,
     pub(crate) records: Vec<(u64, EventRecord)>,
-    /// Held while there are many.
+    /// Held while many are in memory.
     pub(crate) alone: Option<MutexGuard<'static, ()>>,
 }
 
-/// The stored records behind `from`, the newest that fit into memory.
+/// The stored records after `from`, but at most [`MOST_BACK`] bytes of the newest.
 pub(crate) fn earlier(
     connection: &mut dyn Connection,
     tenant: i64,

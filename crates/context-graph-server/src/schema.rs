@@ -35,7 +35,7 @@ const UPGRADES: [&str; 3] = [
 /// The version since which the search index has its current form.
 const WORDS: i64 = 4;
 
-/// What was there before.
+/// The tables that were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// No tables.
@@ -87,7 +87,7 @@ pub fn migrate(pool: &Pool, partitioned: bool, now_ms: i64) -> Result<Found> {
     Ok(before)
 }
 
-/// All steps from a version to this one, or none of them.
+/// Runs all migrations from a version to this one, or none of them.
 fn upgrade(pool: &Pool, from: i64) -> Result<()> {
     pool.forget_idle();
     let done = usize::try_from(from - 1).unwrap_or(usize::MAX);
@@ -100,7 +100,7 @@ fn upgrade(pool: &Pool, from: i64) -> Result<()> {
                 return Ok(());
             }
             if pool.is_postgres() {
-                // Large tables take longer than anything else that is asked.
+                // Upgrading large tables takes longer than any query may.
                 connection.batch("SET LOCAL statement_timeout = 0")?;
             }
             let partitions = connection.one("SELECT value FROM meta WHERE name = 'partitions'", &[])?;

@@ -1,6 +1,6 @@
--- The team's database. The tables of records are those of the local store (docs/store.md) with tenant, member and machine
--- in front, and `born`: when the session began, which is what partitions go by, so that a session is in one of them and
--- retention is dropping one. Everything here is SQL that SQLite and PostgreSQL both read; nothing needs an extension.
+-- The team's database. The tables of records are those of the local store (docs/store.md) with tenant, member and
+-- machine in front, and `born`: the time when the session began. Tables are partitioned by it, so a session is in one
+-- partition, and retention drops whole partitions. SQLite and PostgreSQL both read this file; nothing needs an extension.
 
 CREATE TABLE meta (
     name  TEXT NOT NULL PRIMARY KEY,
@@ -239,8 +239,8 @@ CREATE TABLE injections (
     PRIMARY KEY (tenant, session, seq, position, born)
 ) /* by time */;
 
--- For each stretch of records, the parts of the words in their texts (words.rs): a search reads only stretches that have
--- all parts of what it looks for.
+-- For each stretch of records, the parts of the words in their texts (word_index.rs): a search reads only stretches
+-- that have all parts of what it looks for.
 CREATE TABLE words (
     tenant    BIGINT NOT NULL,
     member    BIGINT NOT NULL,
@@ -257,7 +257,7 @@ CREATE TABLE words (
 CREATE INDEX words_by_time ON words (tenant, last_ms);
 CREATE INDEX words_by_parts ON words USING gin (parts);
 
--- What stays of a session that was forgotten: that it was, and up to which beginning of it nothing is taken again.
+-- What stays of a forgotten session. A push of it with this ordinal or a smaller one is refused.
 CREATE TABLE tombstones (
     machine     BIGINT NOT NULL,
     fingerprint BYTEA NOT NULL,
@@ -269,7 +269,7 @@ CREATE TABLE tombstones (
     PRIMARY KEY (machine, fingerprint)
 );
 
--- Pushes that were refused, kept aside.
+-- Requests that were refused: pushes with their content, others without.
 CREATE TABLE refused (
     number     BIGINT NOT NULL PRIMARY KEY,
     tenant     BIGINT NOT NULL,

@@ -27,7 +27,7 @@ use crate::http::{App, BODY_PATIENCE, Kind, Places};
 
 /// Most connections at the same time; more wait in the system's queue.
 const CONNECTIONS: usize = 512;
-/// Most connections of one address, unless a proxy is in front: nobody takes all of them.
+/// Most connections of one address, so that no address takes all of them. Not used if a proxy is in front.
 const OF_ADDRESS: usize = 128;
 /// Most threads that wait for the database at the same time.
 const THREADS: usize = 16;
@@ -133,7 +133,7 @@ impl Listening {
             .max_blocking_threads(THREADS)
             .enable_all()
             .build()?;
-        // The last to hold connections to the database: they cannot be closed on one of the runtime's own threads.
+        // Kept until after the runtime: database connections cannot be closed on one of its threads.
         let app = self.app.clone();
         let outcome = runtime.block_on(self.accept());
         runtime.shutdown_timeout(Duration::from_secs(10));
@@ -194,7 +194,7 @@ impl Listening {
     }
 }
 
-/// What counts as one address: of IPv6, a network, because whoever has one has all its addresses.
+/// What counts as one address. For IPv6 it is the /64 network, because its owner has all addresses in it.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
@@ -224,7 +224,7 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let stream = Heard { stream, heard: Arc::clone(&heard) };
     // An error on one connection does not concern the others.
     if let Err(error) = builder.serve_connection(TokioIo::new(stream), service).await {
-        // A connection that waits for its next request ends in the same way as one whose request does not arrive.
+        // An idle connection ends with the same error. A request was only too slow if a part of it has arrived.
         if error.is_timeout() && heard.load(Ordering::Relaxed) {
             app.turn_away(peer.ip(), Kind::Slow);
         } else if error.is_parse_too_large() {

@@ -17,7 +17,7 @@ pub const MAX_PUSH: usize = 4 << 20;
 pub const MAX_UNPACKED: usize = 6 << 20;
 /// The largest size of one block, uncompressed.
 pub const MAX_BLOCK: usize = 1 << 20;
-/// Most blocks in a push. A block of nothing takes two bytes of a push, and many more in memory.
+/// Most blocks in a push. An empty block takes two bytes in a push, but many more in memory.
 pub const MAX_BLOCKS: usize = 1024;
 
 /// The end of a session's chain.
@@ -101,7 +101,7 @@ fn few_blocks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(u64, Vec<u8>)>,
 }
 
 impl Push {
-    /// How many bytes its blocks say that they have, uncompressed.
+    /// The uncompressed size of its blocks, according to their headers.
     pub(crate) fn announced(&self) -> usize {
         self.blocks.iter().filter_map(|(_, bytes)| Block::announced(bytes)).sum()
     }

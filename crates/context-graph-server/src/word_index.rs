@@ -18,7 +18,7 @@ use crate::wire::FULL_PUSH;
 /// A stretch ends when it has this many parts. One record may have more, up to `MOST`.
 const MANY: usize = 30_000;
 const MOST: usize = 120_000;
-/// Stored instead of the parts if a record has more: it may contain any text.
+/// Stored instead of the parts if a record has more; such a record may contain any text.
 pub(crate) const ANY: i32 = -1;
 
 /// The parts of words, each as a number.
@@ -38,7 +38,7 @@ fn of_five(letters: [u8; 5]) -> i32 {
     let five = letters.iter().fold(0_u64, |all, letter| all << 8 | u64::from(*letter));
     // The upper bits of a product depend on all bits of the factor.
     let bits = (five.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33) as u32;
-    // Not -1, which means something else.
+    // Not -1, which is `ANY`.
     (bits | 1 << 31).min(u32::MAX - 1).cast_signed()
 }
 
@@ -85,7 +85,7 @@ impl Parts {
     }
 }
 
-/// Whose records they are, and where: tenant, member, machine, `born`, session.
+/// Which session records belong to: tenant, member, machine, `born`, session.
 pub(crate) type Whose = [i64; 5];
 
 /// Consecutive records with the parts of their words.

@@ -64,7 +64,7 @@ pub fn decode(bytes: &[u8]) -> Result<SessionIdentitySnapshot, SnapshotFlaw> {
 }
 
 impl SnapshotFlaw {
-    /// The error for a snapshot of a newer format; `None` for a damaged one, which is moved aside first.
+    /// The error for a snapshot of a newer format; `None` for a damaged one, which the caller moves to quarantine.
     pub(crate) fn too_new(&self, session_id: &str) -> Option<StorageError> {
         match *self {
             Self::Damaged(_) => None,

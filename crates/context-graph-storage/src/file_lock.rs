@@ -1,5 +1,5 @@
 //! Blocking file locks that continue to wait after a signal. They are released with the file, even if the
-//! process is killed. They are advisory: programs that do not ask for them can read and write.
+//! process is killed. They are advisory: programs that do not use them can still read and write.
 
 use std::fs::File;
 use std::io;

@@ -69,13 +69,13 @@ impl Heads {
         self.append(&format!("head {id} {} {chain} {journal}", head.records))
     }
 
-    /// Records how far a session had come in the user's copy of the heads; with 0 records, that it is not
-    /// there.
+    /// Records how far a session had come in the copy of the heads that the user keeps in `file`; with 0 records,
+    /// that the copy does not contain it.
     pub(crate) fn note_copy(&self, file: &[u8], session_id: &str, records: u64) -> io::Result<()> {
         self.append(&format!("copy {} {} {records}", hex(session_id.as_bytes()), copy_name(file)))
     }
 
-    /// The sessions that a copy of the heads must contain, and how far they had come in it.
+    /// The sessions that the copy in `file` must contain, and how far they had come in it.
     pub(crate) fn copied(&self, file: &[u8]) -> Result<Vec<(String, u64)>, String> {
         let (text, name) = (self.text()?, copy_name(file));
         let copies = copies(&self.checked(&text)?);

@@ -1,4 +1,4 @@
-//! Bytes as hexadecimal text: ids and paths may contain anything, also line breaks.
+//! Bytes as hexadecimal text: ids and paths may contain anything, even line breaks.
 
 use std::fmt::Write as _;
 

@@ -143,11 +143,11 @@ pub(crate) fn apart_name(id: &[u8; ID]) -> String {
     format!("{APART}{:032x}", u128::from_be_bytes(*id))
 }
 
-/// Held while a folder is marked or its state is exchanged.
+/// Held while a folder is marked or its state is replaced.
 pub(crate) fn lock(folder: &Folder) -> Result<std::fs::File> {
     let path = folder.path().join(LOCK);
     let opened = folder.file(LOCK, Access::WriteOrCreate).or_else(|_| {
-        // Removes whatever is in the place of our lock file.
+        // Something else has the name of our lock file.
         folder.remove(LOCK)?;
         folder.file(LOCK, Access::WriteOrCreate)
     });
@@ -172,7 +172,7 @@ pub(crate) fn move_aside(folder: &Folder) -> Result<Option<PathBuf>> {
     Ok(Some(path))
 }
 
-/// Whether there is state in a folder, whoever made it.
+/// Whether there is state in a folder, no matter who made it.
 pub(crate) fn has_state(folder: &Folder) -> Result<bool> {
     state_in(folder).map(|names| !names.is_empty())
 }

@@ -39,10 +39,10 @@ const DATA: &str = "data";
 /// The folder's ignore file for git: the state belongs only to this user, not to the repository.
 const IGNORE: &str = ".gitignore";
 const IGNORE_ALL: &str = "*\n";
-/// The same for the folder of a project: its rules and configuration can be committed.
+/// The content of the ignore file in a project: its rules and configuration can be committed.
 const IGNORE_ALL_BUT_RULES: &str = "# What a team may commit; the rest is the state of one user.\n\
     *\n!/policy.toml\n!/config.toml\n!/policies/\n!/policies/**\n!/signals/\n!/signals/**\n!/actions/\n!/actions/**\n";
-/// What is added if a project has its own ignore file, to share its policy: the last matching line wins.
+/// What is added to an ignore file of the project's own, with which it shares its policy. The last matching line wins.
 const IGNORE_STATE: &str = "# The state of context-graph is nobody else's.\n\
     /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/state-*/\n/mark\n/mark.lock\n/maintained\n/told\n";
 /// The largest ignore file that is read.
@@ -207,7 +207,7 @@ impl StateFolder {
         self.live.path().to_path_buf()
     }
 
-    /// The same, open.
+    /// The open folder of live sessions.
     pub(crate) fn live(&self) -> &Folder {
         &self.live
     }
@@ -222,13 +222,13 @@ impl StateFolder {
         Heads::new(&self.user, &self.id, &self.seal)
     }
 
-    /// The folder with the mark, in which foreign state is moved aside. State that a clone could name is
-    /// further down.
+    /// The folder with the mark, in which foreign state is moved aside. The state itself may be in a separate folder
+    /// inside it, whose name a clone cannot guess.
     pub fn marked_path(&self) -> &Path {
         self.marked.path()
     }
 
-    /// Where untrusted state went that was just found here.
+    /// Where untrusted state that was just found here was moved.
     pub fn aside(&self) -> Option<&Path> {
         self.aside.as_deref()
     }
@@ -249,12 +249,12 @@ impl StateFolder {
         Ok(live.watched(&self.user, &hex(&self.id)))
     }
 
-    /// The sessions that have a journal, with its size: those not retired yet.
+    /// The sessions that have a journal (those not retired yet), each with its journal's size.
     pub fn live_sessions(&self) -> Result<Vec<(String, u64)>> {
         live_sessions(&self.live, None)
     }
 
-    /// Those whose journal was written since `since_ms`.
+    /// Those of them whose journal was written since `since_ms`.
     pub fn live_sessions_since(&self, since_ms: i64) -> Result<Vec<(String, u64)>> {
         live_sessions(&self.live, Some(since_ms))
     }
@@ -323,8 +323,8 @@ fn refusal(path: &Path, what: &str, error: &io::Error) -> StorageError {
     }
 }
 
-/// Writes a byte to a file so that its time is now, and returns that time. Does not follow a link: files of a
-/// checkout must not make us write elsewhere.
+/// Writes a byte to a file to set its modification time to now, and returns that time. Does not follow a link: files
+/// of a checkout must not make us write elsewhere.
 pub fn touch(path: &Path) -> io::Result<SystemTime> {
     let folder = Folder::open(path.parent().unwrap_or(path))?;
     let mut file = folder.file(path.file_name().unwrap_or_default(), Access::WriteOrCreate)?;

@@ -120,8 +120,8 @@ impl Quarantine {
     }
 }
 
-/// Files to be moved when nobody uses them any more: Windows moves no file that SQLite has open. If another process still
-/// does, the files stay, and the next one to find the damage tries again.
+/// Files to move once they are closed: Windows cannot move a file that SQLite has open. If another process still has
+/// one open, the files stay, and the next process that finds the damage tries again.
 #[derive(Debug, Default)]
 pub(crate) struct Later(RefCell<Option<Moving>>);
 
@@ -147,12 +147,12 @@ pub(crate) const LOST: &str = "lost";
 
 /// The file with losses that were not reported yet.
 const UNTOLD: &str = "untold";
-/// The largest such file: losses are on record as well.
+/// Nothing is added to a file of this size: the losses are on record anyway.
 const MAX_UNTOLD_BYTES: u64 = 64 << 10;
 
 /// Notes a loss next to the journals in `live` until it was reported.
 pub(crate) fn note_loss(live: &Path, what: &OsStr) {
-    // If this cannot be written, the loss is on record and is reported now.
+    // Errors are ignored: the loss is on record, and this process reports it.
     let written =
         Folder::open(live).and_then(|live| live.file(UNTOLD, Access::AppendOrCreate)).and_then(|mut file| {
             if file.metadata()?.len() < MAX_UNTOLD_BYTES {
@@ -176,7 +176,7 @@ pub(crate) fn take_losses(live: &Path) -> Vec<String> {
     String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
 }
 
-/// Removes the losses whose line begins like this, because somebody knows about them. The others stay.
+/// Removes the losses whose line begins like this, because the user knows about them. The others stay.
 pub(crate) fn forget_losses(live: &Path, beginning: &str) {
     for line in take_losses(live).iter().filter(|line| !line.starts_with(beginning)) {
         note_loss(live, line.as_ref());

@@ -1,6 +1,6 @@
 //! Proof that bytes were written by this user on this machine, for this state folder.
 //!
-//! A repository can bring any file, also one that looks like ours. What we trust therefore has a tag that only this
+//! A repository can bring any file, even one that looks like ours. What we trust therefore has a tag that only this
 //! user can make: BLAKE3 with a key that comes from a secret in the user's own folder (`secret`) and from
 //! the id of the state folder (`mark`). Copying a file from one state folder to another makes its tags
 //! wrong, moving a state folder does not.
@@ -24,7 +24,7 @@ impl Seal {
         Self { key }
     }
 
-    /// Derives a seal for one purpose. Neither seal reveals anything about the other.
+    /// Derives a seal for one purpose. The derived seal reveals nothing about this one.
     #[must_use]
     pub fn derive(&self, purpose: &str, parts: &[&[u8]]) -> Self {
         Self { key: self.hash(purpose, parts).into() }
@@ -71,7 +71,7 @@ impl Seal {
 
     fn hash(&self, purpose: &str, parts: &[&[u8]]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
-        // Each part has its length in front, so that no two lists give the same bytes.
+        // Each part is preceded by its length, so that no two lists give the same bytes.
         for part in [purpose.as_bytes()].iter().chain(parts) {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);

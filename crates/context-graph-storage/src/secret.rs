@@ -1,5 +1,6 @@
 //! This user's secret on this machine: random, created once, in the user's own folder, readable only by its
-//! owner. Behind it there may be a note. Every hook reads the secret, so it knows the note without a further call.
+//! owner. The file may also have a short note after the secret: every hook reads the secret, so the note costs no
+//! further system call.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -18,7 +19,7 @@ const LENGTH: usize = 32;
 /// The longest note.
 const MAX_NOTE: usize = 64;
 
-/// What is known from the file: the secret, and the note behind it.
+/// What the file contains: the secret, and the note after it.
 type Known = ([u8; LENGTH], Vec<u8>);
 
 /// The user's own folder, outside of every project: nobody else may read it, and nothing in it comes from
@@ -33,7 +34,7 @@ pub struct UserFolder {
 /// Reasons to leave state where it is although this user's secret did not seal it.
 #[derive(Debug, Clone, Copy)]
 pub struct Objections {
-    /// The folder of the account itself. Somebody who sets another home for a process must not make it move
+    /// The user's own folder in the account's real home. A process for which somebody set another HOME must not move
     /// the account's state away.
     pub account: fn() -> Option<PathBuf>,
     /// Whether this process may move such state away.
@@ -52,7 +53,7 @@ impl UserFolder {
         Self { objections: Some(objections), ..self }
     }
 
-    /// Refuses to move the state in `folder` away, if there is a reason to.
+    /// Refuses to move the state in `folder` away, if there is a reason to leave it.
     pub(crate) fn object_to_moving(&self, folder: &Folder) -> Result<()> {
         let Some(Objections { account, may_move }) = self.objections else { return Ok(()) };
         let refuse = |problem: &str, next_step| {
@@ -112,7 +113,7 @@ impl UserFolder {
         opened.map_err(|error| self.unusable(&error))
     }
 
-    /// The note behind the secret, empty if there is none; an error if there is no secret either.
+    /// The note after the secret, empty if there is none; an error if there is no secret either.
     pub fn note(&self) -> io::Result<&[u8]> {
         self.known().map(|(_, note)| note.as_slice())
     }
@@ -129,7 +130,7 @@ impl UserFolder {
         folder.replace(SECRET, &[&secret[..], note].concat()).context("write", &path)
     }
 
-    /// What the file says, read once.
+    /// The content of the file, read once.
     fn known(&self) -> io::Result<&Known> {
         if let Some(known) = self.known.get() {
             return Ok(known);
@@ -142,7 +143,7 @@ impl UserFolder {
         let mut file = system::open_own_file(&self.path.join(SECRET))?;
         let mut bytes = [0; LENGTH + MAX_NOTE];
         let mut length = 0;
-        // Usually one call: a file is read as far as it goes.
+        // Usually one call reads the whole file.
         while length < LENGTH {
             match file.read(&mut bytes[length..])? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -153,7 +154,7 @@ impl UserFolder {
         Ok((*secret, rest[..length - LENGTH].to_vec()))
     }
 
-    /// The folder, while no other process changes the secret or the note.
+    /// The folder, with a lock that keeps other processes from changing the secret or the note.
     fn locked(&self) -> Result<(Folder, File)> {
         let folder = self.open()?;
         let path = self.path.join("lock");
@@ -162,7 +163,7 @@ impl UserFolder {
         Ok((folder, lock))
     }
 
-    /// The first process creates it.
+    /// Creates the secret, unless another process was faster.
     fn create(&self) -> Result<[u8; LENGTH]> {
         let (folder, _lock) = self.locked()?;
         match self.read() {

@@ -40,7 +40,7 @@
       }
       const soon = fresh.querySelector('[data-soon]');
       if (soon) setTimeout(refresh, 900);
-    } catch { /* the dashboard has ended; the status shows that */ }
+    } catch { /* the dashboard has stopped; the status line shows that */ }
     busy = false;
     if (again) { again = false; setTimeout(refresh, 250); }
   };

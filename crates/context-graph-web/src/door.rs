@@ -53,7 +53,7 @@ impl Door {
         })
     }
 
-    /// All ports of a host share their cookies, so each dashboard uses its own name.
+    /// All ports of a host share their cookies, so each dashboard gives its cookie another name.
     fn cookie_name(&self) -> String {
         format!("context-graph-{}", self.port)
     }
@@ -135,7 +135,7 @@ pub(crate) async fn guard(State(door): State<Arc<Door>>, request: Request, next:
     response
 }
 
-/// Tells the browser what it may do with an answer of the pages: nothing from elsewhere, no frame, no copy.
+/// Tells the browser what it may do with a page: load nothing from elsewhere, show it in no frame, keep no copy.
 pub fn set_security_headers(headers: &mut HeaderMap) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),

@@ -131,7 +131,7 @@ pub(crate) fn page(tab: Tab, title: &str, body: Markup) -> Markup {
     }
 }
 
-/// The program's logo: three calls and what connects them.
+/// The program's logo: a graph of three nodes.
 pub(crate) fn logo() -> Markup {
     html! {
         svg.logo viewBox="0 0 24 24" aria-hidden="true" {
@@ -148,7 +148,7 @@ pub(crate) fn heading(title: Markup, beside: Markup) -> Markup {
     html! { div.heading { h1 { (title) } div.beside { (beside) } } }
 }
 
-/// What is shown if there is nothing.
+/// Shown if there is nothing to list.
 pub(crate) fn empty(title: &str, what_to_do: Markup) -> Markup {
     html! { div.empty { (logo()) h2 { (title) } p { (what_to_do) } } }
 }

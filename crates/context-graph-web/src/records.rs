@@ -33,7 +33,7 @@ pub type QueryResult<T> = Result<T, Trouble>;
 pub struct SessionLine {
     /// Its id.
     pub id: String,
-    /// What it is about: the first request.
+    /// What it is about, usually the first request.
     pub title: Said,
     /// The project's root.
     pub project: Said,
@@ -82,7 +82,7 @@ pub struct SessionsAsked {
     pub branch: String,
     /// Of this client, by this model or with a subagent of this kind.
     pub agent: String,
-    /// In this state: `running`, `ended`, `low` for those whose continuity is low.
+    /// In this state: `running`, `ended`, `low` (low continuity) or `denied` (with denied calls).
     pub state: String,
     /// Not before this time.
     pub since_ms: Option<i64>,

@@ -1,9 +1,11 @@
 //! The history of a session, built from its records: each tool call once, from request to answer, and every
 //! other recorded event.
 //!
-//! [`correlate`] does all of it: records in, [`Entry`]s out. Each record belongs to exactly one entry;
-//! a batch can also be the only source of calls. A call that was never answered, or a result without a request, is a valid state of a call and not an error. Nothing
-//! is made up that the records do not say.
+//! [`correlate`] does all of it: records in, [`Entry`]s out. Each record belongs to exactly one entry; a batch can
+//! also be the only source of calls. A call without an answer, or an answer without a request, is valid and not an
+//! error. Nothing is added that the records do not say.
+//!
+//! Here the *answer* to a call is the event that ends it: a result, a failure or the client's refusal.
 
 mod call;
 mod correlate;

@@ -38,7 +38,7 @@ pub(super) fn of_call(input: &Value, cwd: &str) -> String {
     if fields.is_empty() { String::new() } else { first_line(&input.to_string()) }
 }
 
-/// What an event was about that is not a tool call.
+/// What an event that is not a tool call was about.
 pub(super) fn of_event(event: &Event) -> String {
     let text = |text: &Option<String>| first_line(text.as_deref().unwrap_or(""));
     match event {
@@ -100,7 +100,7 @@ pub fn in_words<'a>(event: &str, subject: &'a str) -> &'a str {
 /// How a session ended whose client gave no reason.
 const NO_REASON: &str = "no reason given";
 
-/// What an entry of this program's own is about.
+/// What one of our own entries is about.
 fn own_entry(event: &Event) -> Option<String> {
     if let Some(failure) = ActionFailure::of(event) {
         return Some(first_line(&format!("{} on {}: {}", failure.name, failure.event, failure.how)));

@@ -76,8 +76,8 @@ impl Needle {
     }
 }
 
-/// Whether `text` contains `lower`, ignoring case. Copying the text in small letters costs little: a search for the
-/// exact bytes looks at many at once.
+/// Whether `text` contains `lower`, ignoring case. Searching a copy in lower case is fast: the search for exact bytes
+/// compares many at once.
 pub(super) fn contains(text: &[u8], lower: &[u8]) -> bool {
     memmem::find(&text.to_ascii_lowercase(), lower).is_some()
 }

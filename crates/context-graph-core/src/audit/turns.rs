@@ -32,7 +32,7 @@ impl Turns {
             Event::UserPromptSubmit(_) => self.main.push((seq, Boundary::BrokenOff)),
             Event::Stop(_) | Event::StopFailure(_) => self.main.push((seq, Boundary::Over)),
             Event::SubagentStop(stop) => {
-                // Without a subagent's id, its calls are not known.
+                // Without the subagent's id, it is unknown which calls are its own.
                 if let Some(id) = &stop.agent_id {
                     self.subagents.entry(id.clone()).or_default().push((seq, Boundary::Over));
                 }

@@ -13,7 +13,7 @@ const EACH: f32 = 0.08;
 /// Failures beyond this many change nothing more.
 const MOST: u8 = 5;
 
-/// The purpose vector after so many failures in a row.
+/// The purpose vector after this many failures in a row.
 pub(super) fn lowered(mut vector: [f32; KURAMOTO_N], failures: usize) -> [f32; KURAMOTO_N] {
     let failures = u8::try_from(failures).unwrap_or(MOST).min(MOST);
     vector[CAUSAL] *= 1.0 - EACH * f32::from(failures);

@@ -45,8 +45,8 @@ impl Purpose {
     }
 }
 
-/// Whether a person wrote the prompt to ask for something. Notices that programs send as prompts, and commands
-/// to the client without arguments, do not count.
+/// Whether a person wrote the prompt to ask for something. Notices that programs send as prompts do not count, and
+/// neither do commands to the client without arguments.
 pub(crate) fn is_asked_by_a_person(prompt: &UserPromptSubmitPayload) -> bool {
     let text = prompt.prompt.trim_start();
     !prompt.is_machine_made()

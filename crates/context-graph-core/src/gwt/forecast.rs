@@ -26,8 +26,8 @@ const KINDS: usize = 5;
 
 /// The weight of an error for each kind. Failures are rare, so predicting one is worth most.
 const WEIGHTS: [f32; KINDS] = [1.0, 1.0, 1.0, 1.0, 20.0];
-/// Prior counts: how many calls of each kind are assumed before the first one, and how many of them were
-/// followed by the same kind.
+/// Counts that are assumed before the first call: how often each kind followed another kind, how often it followed
+/// itself, and how often it occurred (for the naive forecast).
 const BEFORE: f32 = 0.5;
 const SAME_AGAIN: f32 = 3.0;
 const CAME_BEFORE: f32 = 1.0;

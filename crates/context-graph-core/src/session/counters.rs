@@ -23,7 +23,7 @@ pub struct Counters {
     pub calls_failed: u64,
     /// Tool calls that the user interrupted.
     pub calls_interrupted: u64,
-    /// Tool calls that were refused, by us or by the client.
+    /// Tool calls that were denied, by us or by the client.
     pub calls_denied: u64,
     /// Subagents that began.
     pub subagents: u64,
@@ -46,7 +46,7 @@ impl Counters {
         self.calls_asked.max(self.calls_succeeded + self.calls_failed + self.calls_interrupted)
     }
 
-    /// Counts an event. `known` is what was known before of the call that it reports; the latest report about a
+    /// Counts an event. `known` is what was known before about the call that it reports; the latest report about a
     /// call wins.
     pub(super) fn count(&mut self, event: &Event, known: KnownCall) {
         self.events += 1;

@@ -8,7 +8,7 @@ use context_graph_events::safe_text::{counted, tame};
 use super::{DIGEST_MAX, DreamCause, EventRecord, Session, StepReport};
 use crate::gwt::ic_monitor::ICLevel;
 
-/// How many new terms and how many views the note about a fall names.
+/// How many new terms and how many views a note about a fall contains.
 const NEW_THINGS: usize = 5;
 const VIEWS: usize = 3;
 

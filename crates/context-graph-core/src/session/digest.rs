@@ -1,6 +1,6 @@
 //! The digest: a short text with the facts needed to continue a session.
 //!
-//! Each part has its own space limit, so that none pushes another out. Space that is left goes to the files.
+//! Each part has its own space limit, so that every part gets some. The rest of the space goes to the files.
 
 use context_graph_events::safe_text::{shortened, tame};
 

@@ -67,7 +67,7 @@ impl Dream {
 }
 
 impl Session {
-    /// Dreams if a crisis (not too soon after the last dream) or the end requires it.
+    /// Dreams if the session ends, loops or is in a crisis; in a loop or crisis not too soon after the last dream.
     pub(super) fn dream_if_due(&mut self, at_ms: i64, ends: bool) -> Option<Dream> {
         let cause = if ends {
             DreamCause::End

@@ -9,7 +9,7 @@ use crate::continuity::{Continuity, Loop};
 use crate::gwt::lifecycle::Lifecycle;
 use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
 
-/// A session before it recorded the time of each use. The first formats lack the last fields.
+/// A session in a format without the times of each use. The first formats lack the last fields.
 #[derive(Debug, Deserialize)]
 pub struct EarlierSession {
     snapshot: SessionIdentitySnapshot,

@@ -123,7 +123,7 @@ pub struct SessionState {
     pub pending: Pending,
     /// The title that the client gave it; empty if it gave none.
     pub title: String,
-    /// Prompts that the agent ordered for later.
+    /// Prompts that the agent scheduled.
     pub scheduled: Scheduled,
 }
 

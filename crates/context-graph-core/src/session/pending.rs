@@ -49,7 +49,7 @@ pub struct Pending {
 struct Seen {
     key: u32,
     at_ms: i64,
-    /// What the session had done by then.
+    /// A count of what the session had done by then: if it has grown, the event is a new one.
     done: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Prompts that the agent itself has ordered for later. The client sends them as it sends the user's, so without this memory
-//! they would come back as the user's words.
+//! Prompts that the agent itself has scheduled. The client sends them like the user's, so without this memory they
+//! would count as the user's words.
 
 use std::collections::VecDeque;
 
@@ -12,18 +12,18 @@ use super::recent::hash;
 
 /// How many are remembered.
 const MOST: usize = 32;
-/// How much of a prompt is compared: what is stored of a long one may be cut.
+/// How many bytes of a prompt are compared: a long one may be stored shortened.
 const COMPARED: usize = 256;
-/// Words in the names of tools that order a prompt, and the fields that hold it.
+/// Words in the names of tools that schedule a prompt, and the fields that contain it.
 const TOOLS: [&str; 4] = ["cron", "schedul", "wakeup", "remind"];
 const FIELDS: [&str; 4] = ["prompt", "message", "instructions", "text"];
 
-/// The prompts that were ordered, newest last.
+/// The prompts that were scheduled, newest last.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Scheduled(VecDeque<u32>);
 
 impl Scheduled {
-    /// Remembers what a call ordered.
+    /// Remembers what a call scheduled.
     pub(super) fn note(&mut self, event: &Event) {
         let Event::PostToolUse(done) = event else { return };
         let name = done.tool_name.to_ascii_lowercase();
@@ -41,7 +41,7 @@ impl Scheduled {
         }
     }
 
-    /// The event as one that no person made, if the agent had ordered this prompt.
+    /// The event marked as not made by a person, if the agent had scheduled this prompt.
     pub(super) fn recognised(&self, event: &Event) -> Option<Event> {
         match event {
             Event::UserPromptSubmit(prompt) if self.0.contains(&key(&prompt.prompt)) => {

@@ -65,7 +65,7 @@ impl Session {
         self.entitle(event);
         self.state.scheduled.note(event);
         let recognised = self.state.scheduled.recognised(event);
-        // The record and its counts keep what the client said.
+        // The record and the counters keep the event as the client sent it.
         let (event, sent) = (recognised.as_ref().unwrap_or(event), event);
         let pointed = self.pointed(event);
         self.state.pending.see(event, at_ms, &self.state.counters);

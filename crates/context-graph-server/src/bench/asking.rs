@@ -1,4 +1,4 @@
-//! Asks what each page asks, and measures it.
+//! Runs the queries of each page, and measures them.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ pub struct Asked {
 
 type Question = (&'static str, fn(&TeamRecords, &str, i64) -> QueryResult<()>);
 
-/// What pages ask when they are opened. Injections, the curve and most filters are not among them.
+/// The queries of pages when they are opened, without injections, the curve and most filters.
 const QUESTIONS: [Question; 21] = [
     ("now: running", |records, _, _| records.running().map(drop)),
     ("now: activity", |records, _, now| records.activity(now - 14 * DAY_MS, DAY_MS / 4, 56).map(drop)),

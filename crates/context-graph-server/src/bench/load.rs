@@ -1,4 +1,4 @@
-//! Realistic sessions of a team, prepared before the clock starts, so that making them takes no time from the
+//! Realistic sessions of a team, prepared before the measurement starts, so that making them does not slow down the
 //! server.
 
 use std::fs::File;
@@ -92,7 +92,7 @@ impl Load {
         for session in 0..self.sessions {
             let count = self.records / self.sessions + u64::from(session < self.records % self.sessions);
             let machine = usize::try_from(session % self.machines).unwrap_or_default();
-            // Over two months, so that partitions count.
+            // Spread over two months, so that several partitions are used.
             let age = 60 * DAY_MS / i64::try_from(self.sessions).unwrap_or(i64::MAX).max(1);
             let started_ms = now_ms - 60 * DAY_MS + age * i64::try_from(session).unwrap_or_default();
             for push in of_session(&machines[machine], session, count, started_ms).map_err(refused)? {
@@ -105,7 +105,7 @@ impl Load {
         }
         file.flush().map_err(refused)?;
         let file = File::open(&path).map_err(refused)?;
-        // Nobody needs its name any more.
+        // The open file is enough.
         std::fs::remove_file(&path).map_err(refused)?;
         let tokens = machines.into_iter().map(|machine| machine.token).collect();
         Ok(Prepared { file, pushes, tokens, records })
@@ -145,7 +145,7 @@ fn of_session(machine: &Machine, session: u64, count: u64, started_ms: i64) -> i
     Ok(all)
 }
 
-/// A record of a turn: what tools do and answer, some of it stopped.
+/// A record of a turn: calls and their results; one call in fifty is asked about.
 fn record(id: &str, session: u64, seq: u64, started_ms: i64) -> io::Result<LogRecord> {
     let (turn, step) = ((seq - 1) / TURN, (seq - 1) % TURN);
     let call = format!("toolu_{session:06}{turn:06}{:04}", step.div_ceil(2));

@@ -40,14 +40,14 @@ pub fn push(prepared: &Prepared, url: &str, pushers: usize) -> Result<Duration, 
     Ok(started.elapsed())
 }
 
-/// A plain COPY of the rows that are there.
+/// The result of a plain COPY of the stored rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Copied {
     /// How many rows.
     pub rows: u64,
     /// How long writing them took.
     pub took: Duration,
-    /// How many bytes everything took before.
+    /// The size of the database before, in bytes.
     pub bytes: u64,
 }
 
@@ -95,7 +95,7 @@ pub fn copy(place: &Place, folder: &Path) -> Result<Copied, DbError> {
 
 const COPY_OF: &str = "copy_of_";
 
-/// Removes the copies, where one is left.
+/// Removes copies that an interrupted run left.
 fn remove_copies(pool: &Pool) -> Result<(), DbError> {
     pool.with(|connection| {
         BY_TIME
@@ -104,7 +104,7 @@ fn remove_copies(pool: &Pool) -> Result<(), DbError> {
     })
 }
 
-/// Removes everything, copies included.
+/// Removes all tables, including the copies.
 pub fn remove(pool: &Pool) -> Result<(), DbError> {
     remove_copies(pool)?;
     let rest = [

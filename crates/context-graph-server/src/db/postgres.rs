@@ -46,7 +46,7 @@ pub fn address_problem(address: &str) -> Option<String> {
     address.parse::<Config>().err().map(|error| message_of(&error))
 }
 
-/// A connection as the client gives it.
+/// Opens a connection of the client library.
 pub(crate) fn raw(address: &str, tls: &Tls) -> Result<Client> {
     let mut config: Config =
         address.parse().map_err(|error: postgres::Error| DbError::Refused(message_of(&error)))?;
@@ -64,15 +64,15 @@ pub(crate) fn raw(address: &str, tls: &Tls) -> Result<Client> {
 pub(super) fn open(address: &str, tls: &Tls) -> Result<Box<dyn Connection>> {
     let away = |error: postgres::Error| DbError::Away(message_of(&error));
     let mut client = raw(address, tls)?;
-    // No page and no push needs longer; this ends our wait for a server that hangs.
+    // No page and no push needs longer; this limits how long we wait for a server that hangs.
     client
         .batch_execute("SET statement_timeout = '60s'; SET idle_in_transaction_session_timeout = '60s'")
         .map_err(away)?;
-    // What we acknowledge is on the disk, also in a database whose owner does not wait for it otherwise.
+    // What we acknowledge must be on the disk, even if the database is configured not to wait for that.
     let _ = client.batch_execute(
         "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
     );
-    // Compiling a query takes longer than each of ours. An engine that has no compiler refuses the setting.
+    // Compiling a query (JIT) takes longer than running any of ours. An engine without JIT refuses the setting.
     let _ = client.batch_execute("SET jit = off");
     let is_partitioned = client
         .query_opt("SELECT value FROM meta WHERE name = 'partitions'", &[])
@@ -153,7 +153,7 @@ fn failed(error: postgres::Error) -> DbError {
         {
             DbError::Away(said)
         }
-        // There are no other checks.
+        // Our tables have no CHECK constraints, so this is a row without a partition.
         Some(&SqlState::CHECK_VIOLATION) => DbError::NoPartition(said),
         Some(&SqlState::UNDEFINED_TABLE) => DbError::NoTable(said),
         Some(_) => DbError::Refused(said),

@@ -20,7 +20,7 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Connection>> {
     let connection = rusqlite::Connection::open_with_flags(path, flags).map_err(away)?;
     connection.busy_timeout(Duration::from_secs(20)).map_err(away)?;
     // For a server process that keeps running: others can read while it writes, and committed data is on the
-    // disk. LIKE is PostgreSQL's.
+    // disk. LIKE is case-sensitive, as in PostgreSQL.
     connection
         .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF; PRAGMA case_sensitive_like = ON")
         .map_err(away)?;
@@ -31,7 +31,7 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Connection>> {
 #[cfg(unix)]
 fn make_private(path: &Path) {
     use std::os::unix::fs::OpenOptionsExt as _;
-    // It is there already, or SQLite says why it cannot be.
+    // Errors are ignored: the file exists already, or SQLite reports why it cannot be created.
     let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
 }
 
@@ -56,7 +56,7 @@ fn own(sql: &str) -> String {
 impl ToSql for Value {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
-            // Parts of words are only asked for where `finds_parts` says so.
+            // Parts of words are only queried where `finds_parts` is true.
             Self::Null | Self::Ints(_) => ValueRef::Null,
             Self::Int(number) => ValueRef::Integer(*number),
             Self::Real(number) => ValueRef::Real(*number),

@@ -25,7 +25,7 @@ pub(super) fn length(headers: &HeaderMap, most: usize) -> Handled<usize> {
     Ok(length)
 }
 
-/// Waits for memory, as long as a sender waits for an answer.
+/// Waits for memory, at most [`BODY_PATIENCE`].
 pub(super) async fn room(of: &Arc<Semaphore>, bytes: usize, all: usize) -> Handled<OwnedSemaphorePermit> {
     let steps = u32::try_from((bytes / STEP + 1).min(all)).unwrap_or(u32::MAX);
     let busy = || HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "the server has too much to do");

@@ -93,8 +93,8 @@ pub(super) async fn answer(app: &App, principal: Principal, request: Request) ->
     }
 }
 
-/// Whether our own page sent a form. Every browser says where a form comes from, and sends the cookie only
-/// with forms of our own pages.
+/// Whether our own page sent a form. Every browser sends `Origin` with a form, and our cookie only with forms of our
+/// own pages.
 fn is_own(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let origin = text(header::ORIGIN).and_then(|origin| origin.split_once("://"));

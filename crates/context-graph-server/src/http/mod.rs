@@ -36,7 +36,7 @@ use rate::Rates;
 pub(crate) use turned_away::Kind;
 use turned_away::{STORED_EVERY, TurnedAway};
 
-/// The time limits for receiving a request, unless told otherwise, and for answering it.
+/// The time limits for receiving a request's body, unless configured otherwise, and for answering a request.
 pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(90);
 /// The largest request other than a push.
@@ -314,14 +314,14 @@ async fn join(
 async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Handled<Json<serde_json::Value>> {
     let (principal, machine) = app.machine(&headers).await?;
     let place = app.place(machine).await?;
-    // The bytes, their copy without gaps, and what is decoded from them.
+    // Three times the length: the received pieces, their contiguous copy, and what is decoded from it.
     let arriving = room(&app.0.arriving, length(&headers, MAX_PUSH)? * 3, ARRIVING).await?;
     let bytes = app.read(&headers, body, MAX_PUSH).await?;
     let asked: Push = postcard::from_bytes(&bytes).map_err(|_| {
         HttpRefusal::new(StatusCode::BAD_REQUEST, "this is not a push that this version can read")
     })?;
     drop(bytes);
-    // Records, entries, rows, words and what is on the way to the database: measured, ten times what unpacks.
+    // Records, entries, rows, words and the data on the way to the database: measured, ten times the unpacked size.
     let stored = room(&app.0.stored, asked.announced().min(MAX_UNPACKED) * 10, STORED).await?;
     let taken = app
         .ask(move |pool, now_ms| {

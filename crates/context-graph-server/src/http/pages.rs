@@ -48,7 +48,7 @@ impl Pages {
     }
 }
 
-/// Any address that is not for machines.
+/// Answers every path that has no other route.
 pub(super) async fn show(
     State(app): State<App>,
     Extension(Address(address)): Extension<Address>,
@@ -108,7 +108,7 @@ async fn answer(app: &App, address: IpAddr, request: Request) -> Response {
         return (StatusCode::TOO_MANY_REQUESTS, "too many pages at the same time\n").into_response();
     };
     let all = Arc::clone(&app.0.pages_at_once);
-    // A page that nobody waits for any more is still made, so its place is kept until then.
+    // A page that nobody waits for any more is still built, so its place is kept until then.
     let made = tokio::spawn(async move {
         let _places = (own, all.acquire_owned().await);
         hyper::service::Service::call(&service, request).await

@@ -1,4 +1,4 @@
-//! How many of something each may have at the same time: pushes of a machine, connections of an address.
+//! Limits how many of something each may have at the same time: pushes of a machine, connections of an address.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,7 +13,7 @@ pub(crate) struct Places<K> {
     taken: Taken<K>,
 }
 
-/// One of them, until it is dropped.
+/// A taken place. It is free again when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place<K: Eq + Hash> {
     who: K,

@@ -25,7 +25,7 @@ fn copy_head(row: &crate::db::Row) -> CopyHead {
     }
 }
 
-/// The number of what was stored last of a machine.
+/// The number of the machine's last stored push or removal.
 pub(super) async fn machine(State(app): State<App>, headers: HeaderMap) -> Handled<Json<serde_json::Value>> {
     let (_, machine) = app.machine(&headers).await?;
     let pushed = app.ask(move |pool, _| last_push(pool, machine)).await?;

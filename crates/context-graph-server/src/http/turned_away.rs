@@ -12,7 +12,7 @@ use crate::db::{DbError, Pool};
 use crate::given;
 
 const MINUTE_MS: i64 = 60_000;
-/// How many rows a minute may have. All further addresses are counted under one name.
+/// How many rows a minute may have. Further addresses are counted together, under [`REST`].
 const MOST: usize = 40;
 const REST: &str = "others";
 /// How many rows wait if the database cannot be reached.

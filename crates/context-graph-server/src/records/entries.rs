@@ -99,7 +99,7 @@ fn moment(text: &str, now_ms: i64) -> QueryResult<Option<i64>> {
 pub(super) struct Scope<'a> {
     pub(super) session: i64,
     pub(super) born: i64,
-    /// Always one of a few lengths: the database recognises a query by its text.
+    /// Always one of a few lengths: prepared queries are cached by their text.
     pub(super) seqs: &'a [u64],
 }
 
@@ -197,7 +197,7 @@ fn tool_patterns(asked: &Asked) -> Vec<Value> {
     asked.tool.iter().map(|tool| Value::from(name_pattern(&tool.to_lowercase()))).collect()
 }
 
-/// The tools that a query means, by the names that calls have.
+/// The tools that a query means, by their names in the stored calls.
 fn tools(records: &TeamRecords, asked: &Asked) -> QueryResult<Vec<Tool>> {
     if asked.tool.is_empty() {
         return Ok(vec![Tool::Any]);
@@ -268,7 +268,7 @@ impl Conditions {
         Ok(true)
     }
 
-    /// Written out, so that the index of those that are not a success is used.
+    /// Outcomes are literals, not parameters, so that the partial index of calls that did not succeed is used.
     fn outcomes(&mut self, names: &[String]) -> QueryResult<()> {
         let mut parts = Vec::new();
         for name in names {
@@ -319,7 +319,7 @@ impl Conditions {
     }
 }
 
-/// From when to when.
+/// A time span; both ends are included.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub(super) since_ms: Option<i64>,
@@ -355,7 +355,7 @@ pub(super) fn story(
     lines(records, &rows)
 }
 
-/// How many bytes of records before an entry are looked at, and as many behind it: a session may be larger than memory.
+/// How many bytes of records before an entry are read, and as many after it: a session may be larger than memory.
 const NEAR: usize = 4 << 20;
 
 /// The records around one.

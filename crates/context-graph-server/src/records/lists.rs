@@ -208,7 +208,7 @@ pub(super) fn activity(
 ) -> QueryResult<Activity> {
     let mut given = records.whose();
     given.extend([since_ms, step_ms.max(1), MOST_CALLS].map(Value::from));
-    // The dividend has no remainder, because some engines divide integers to a decimal.
+    // The remainder is subtracted first, because some engines give a decimal when they divide integers.
     let bin = |at: &str| format!("CAST((({at} - $3) - ({at} - $3) % $4) / $4 AS BIGINT)");
     let sql = format!(
         "SELECT {}, count(*), CAST(sum(CASE WHEN x.outcome = 'failure' THEN 1 ELSE 0 END) AS BIGINT),

@@ -28,11 +28,11 @@ use crate::ingest::plausible;
 use crate::members::{Principal, Role};
 use crate::schema::number;
 
-/// Of how many records curves are kept.
+/// How many records all cached curves together may cover.
 const MOST_CURVES: u64 = 10_000;
 /// How many looks are remembered.
 const MOST_LOOKS: usize = 2000;
-/// After this long, looking at the same session is noted again.
+/// Looking at the same session is noted again only after this time.
 const LOOK_MS: i64 = 600_000;
 
 /// The records of a team that one member may see.
@@ -98,7 +98,7 @@ impl TeamRecords {
         Self { pool, principal, now_ms, is_noted: true, curves: Mutex::default(), looked: Mutex::default() }
     }
 
-    /// The same for measuring: nobody looks.
+    /// The same for measuring: looks are not noted.
     #[cfg(unix)]
     pub(crate) fn unnoted(self) -> Self {
         Self { is_noted: false, ..self }
@@ -204,7 +204,7 @@ impl TeamRecords {
             },
         );
         if noted.is_err() {
-            // Nothing is shown then, and the next try notes it.
+            // The page is not shown then, and the next try must note the look.
             let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
             looked.retain(|session, _| !fresh.iter().any(|(number, _)| number == session));
         }

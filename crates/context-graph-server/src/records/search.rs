@@ -1,4 +1,4 @@
-//! Search in the text of records: from the parts of its words to stretches of records, from those to entries.
+//! Searches the text of records: from the parts of the words to stretches of records, from those to entries.
 
 use std::time::{Duration, Instant};
 
@@ -102,8 +102,7 @@ fn read(
     let mut seqs = seqs(records, stretch, needles)?;
     let before = found.len();
     while !seqs.is_empty() && found.len() < before + wanted {
-        // Newest first. The last number is repeated to keep the length: the database recognises the query by
-        // its text.
+        // Newest first. The last number is repeated to keep the length: prepared queries are cached by their text.
         let at_once = if seqs.len() > FEW { MANY } else { FEW };
         let mut some = seqs.split_off(seqs.len().saturating_sub(at_once));
         some.resize(at_once, some.last().copied().unwrap_or_default());
@@ -137,7 +136,7 @@ struct Candidates<'a> {
     needles: &'a [Needle],
     /// Only those that may have one of the texts.
     by_index: bool,
-    /// Only those that come after this one in the answer.
+    /// Only those after this one, in the order of the result.
     after: Option<&'a Stretch>,
     most: usize,
 }

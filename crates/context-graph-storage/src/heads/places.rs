@@ -81,8 +81,8 @@ impl Heads {
         self.append(&line("at", spot))
     }
 
-    /// Records that the folder is no longer expected at this path. Of a folder that is expected nowhere, nothing
-    /// is kept.
+    /// Records that the folder is no longer expected at this path. If it is expected nowhere now, everything that was
+    /// recorded about it is removed.
     pub(crate) fn leave(&self, place: &[u8]) -> io::Result<()> {
         let folder = self.folder()?;
         let bytes = folder.read(&self.name, MAX_BYTES)?;

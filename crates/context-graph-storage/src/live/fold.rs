@@ -49,7 +49,7 @@ pub fn fold(
     fold_after(lock, store, applied, None, plan)
 }
 
-/// The same for a caller whose state and records have nothing of what is `forgotten`.
+/// Like [`fold`], for a caller whose state and records contain nothing from before the position `forgotten`.
 pub(crate) fn fold_after(
     lock: &mut SessionLock<'_>,
     store: &Store,

@@ -193,7 +193,7 @@ impl Journal<'_> {
         Ok(missed)
     }
 
-    /// Records `end` as the reached position, because the loss of what is missing is on record.
+    /// Records `end` as the reached position, now that the loss is on record.
     pub(crate) fn settle_at(&mut self, end: Position) {
         if let Some(reached) = &self.place.reached {
             reached.settle(&self.place.seal, end);
@@ -226,7 +226,7 @@ impl Journal<'_> {
         if done {
             // Emptied first: an appender that already has the file open notices this and opens the next one.
             system::set_length(&self.file, 0).context("shorten", path)?;
-            // Nothing is missed from an empty journal, and the position must not be that of the next one.
+            // The next journal must not be expected to contain the old position.
             if let Some(reached) = &self.place.reached {
                 reached.forget();
             }

@@ -2,8 +2,8 @@
 //! at every event. A journal that was restored to an earlier state, or started anew, does not contain this
 //! position.
 //!
-//! It is only evidence. It is never synced, and if it cannot be stored nothing else fails. A position that was removed
-//! from under a journal with entries is missed like an entry: without it a journal could be cut at its end unnoticed.
+//! It is only evidence. It is never synced, and if it cannot be stored nothing else fails. If a journal has entries and
+//! its position was removed, that counts as a loss too: otherwise the end of the journal could be cut off unnoticed.
 
 use std::fs::File;
 use std::io;
@@ -25,7 +25,7 @@ const PLACE: usize = 24;
 pub(crate) enum Missed {
     /// It had reached this position, and no longer contains it.
     Position(Position),
-    /// It has entries, and no reached position is written down.
+    /// It has entries, but no reached position is recorded.
     Reached,
 }
 
@@ -42,8 +42,8 @@ impl Reached {
         Self { user: user.clone(), path: user.path().join(format!("{FOLDER}/{state}.{key}")) }
     }
 
-    /// Writes down that the journal has come from `start` to `end`, if it leads on from where it had come before. Four
-    /// system calls, where that was `start`.
+    /// Records that the journal has grown from `start` to `end`, if it still contains the position recorded before;
+    /// returns whether it does. Four system calls if that position is `start`.
     pub(super) fn come_to(
         &self,
         seal: &Seal,
@@ -63,7 +63,7 @@ impl Reached {
         leads_on
     }
 
-    /// Writes it down whatever was there, because what is missing is on record.
+    /// Records `end` whatever was recorded before, now that the loss is on record.
     pub(super) fn settle(&self, seal: &Seal, end: Position) {
         let _ = self.open(Access::WriteOrCreate).and_then(|file| write(&file, seal, end));
     }
@@ -73,7 +73,7 @@ impl Reached {
         self.open(Access::Read).ok().and_then(|file| read(&file, seal))
     }
 
-    /// Whether a position could be written down here, so that a missing one was removed.
+    /// Whether a position can be recorded here. If so, a missing one was removed.
     pub(super) fn can_be_kept(&self) -> bool {
         self.open(Access::WriteOrCreate).is_ok()
     }
@@ -83,7 +83,7 @@ impl Reached {
         let _ = std::fs::remove_file(&self.path);
     }
 
-    /// By its path: nobody else can put anything into the user's folder, and what is read is sealed.
+    /// Opens the file by its path: nobody else can write to the user's folder, and the content is sealed.
     fn open(&self, access: Access) -> io::Result<File> {
         match system::open_file_unlinked(&self.path, access) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && access != Access::Read => {
@@ -96,7 +96,7 @@ impl Reached {
     }
 }
 
-/// Forgets the positions of all sessions of a state folder that is gone.
+/// Forgets the positions of all sessions of a state folder.
 pub(crate) fn forget_all(user: &UserFolder, state: &str) -> io::Result<()> {
     let folder = match Folder::open(&user.path().join(FOLDER)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

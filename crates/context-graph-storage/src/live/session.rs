@@ -54,14 +54,14 @@ pub struct SessionLock<'a> {
 /// A session under its lock.
 #[derive(Debug)]
 pub(crate) enum Held<'a> {
-    /// With live files.
+    /// It has live files.
     Live(Box<SessionLock<'a>>),
-    /// Without: nobody can resume it.
+    /// It has none; while this is held, no other process can step it.
     Closed(Closed<'a>),
 }
 
-/// The lock of a session without live files: an empty state file, which is removed when it is released. If it stays, it
-/// does no harm.
+/// The lock of a session without live files: an empty state file, which is removed when the lock is released. If the
+/// file stays, it does no harm.
 #[derive(Debug)]
 pub(crate) struct Closed<'a> {
     session: &'a LiveSession,
@@ -137,8 +137,8 @@ impl LiveSession {
         self.with_journal(state)
     }
 
-    /// Waits for the lock of a session that has files; `None` if it has none, or none any more when the lock is
-    /// free. Creates no files.
+    /// Waits for the lock of a session that has files; `None` if it has none, or lost them while this waited.
+    /// Creates no files.
     pub fn lock_existing(&self) -> Result<Option<SessionLock<'_>>> {
         let has_journal = || self.journal.folder.has(&self.journal.name);
         if !has_journal() {
@@ -273,7 +273,7 @@ impl SessionLock<'_> {
         self.journal.missed()
     }
 
-    /// Records `end` as the reached position, because the loss of what is missing is on record.
+    /// Records `end` as the reached position, now that the loss is on record.
     pub(crate) fn settle_at(&mut self, end: Position) {
         self.journal.settle_at(end);
     }
@@ -344,10 +344,10 @@ impl SessionLock<'_> {
         Ok(true)
     }
 
-    /// Removes journal and state, folded or not, so that a power cut does not bring them back. The lock is of no use
-    /// afterwards.
+    /// Removes journal and state, folded or not, so that a power cut does not bring them back. The lock must not be
+    /// used afterwards.
     pub(crate) fn discard(&mut self) -> Result<()> {
-        // Without its journal the state would look like what is left of a loss.
+        // If this is interrupted, a state without a journal would look like a loss.
         self.drop_state()?;
         self.journal.remove(false)?;
         self.session.remove_state()?;
@@ -361,8 +361,8 @@ impl SessionLock<'_> {
     }
 }
 
-/// The sessions with a journal in `folder`, with its size: those not retired yet. Journals last written before
-/// `since_ms` are skipped.
+/// The sessions that have a journal in `folder` (those not retired yet), each with its journal's size. Journals last
+/// written before `since_ms` are skipped.
 pub fn live_sessions(folder: &Folder, since_ms: Option<i64>) -> Result<Vec<(String, u64)>> {
     let since = since_ms.map(|since| {
         let seconds = u64::try_from(since.div_euclid(1000)).unwrap_or(0);

@@ -6,10 +6,10 @@
 //! times as much on ext4, which then writes the new file to disk at once.
 //!
 //! ```text
-//! descriptor 0 (128 bytes) │ descriptor 1 (128 bytes) │ stretches …
+//! descriptor 0 (128 bytes) │ descriptor 1 (128 bytes) │ ranges …
 //! ```
-//! Both have tags of the session's seal. The file is a cache: if it fails the check, it is rebuilt from the
-//! journal.
+//! Descriptors and ranges have tags of the session's seal. The file is a cache: if a tag is wrong, it is rebuilt from
+//! the journal.
 
 use std::fs::File;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use crate::system::FileExt as _;
 const MAGIC: &[u8; 8] = b"CGstate\x02";
 const SLOT: usize = 128;
 const DATA: u64 = 2 * SLOT as u64;
-/// Words of a descriptor after the magic; the last is the checksum of all before it.
+/// Words of a descriptor after the magic; the last is the tag over all before it.
 const WORDS: usize = 8;
 
 /// The kinds of tags. The frames of a journal use smaller numbers.

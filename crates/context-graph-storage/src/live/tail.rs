@@ -80,8 +80,8 @@ impl Journal<'_> {
         self.judge(start, damage)
     }
 
-    /// The entries after `position` up to `end`, for a reader that knows what comes there. `None` if that range
-    /// is not valid.
+    /// The entries after `position` up to `end`, for a reader that already knows what comes after `end`. `None` if that
+    /// range is not valid.
     pub(crate) fn entries_up_to(&self, position: Option<Position>, end: Position) -> Result<Option<Tail>> {
         let is_here = |place: &Position| {
             place.generation == end.generation && place.generation == self.header.generation
@@ -164,7 +164,7 @@ struct Scanned {
     entries: Vec<(Range<usize>, Position)>,
     /// The invalid bytes between them.
     flaws: Vec<Range<usize>>,
-    /// Valid entries that do not follow the entry they were written after, with nothing in between.
+    /// Valid entries whose previous entry is missing, although no invalid bytes come before them.
     gaps: Vec<Range<usize>>,
 }
 

@@ -91,7 +91,7 @@ impl StateFolder {
         }
     }
 
-    /// Something that was moved aside, claims to come from here, and has no valid seal of this user: it was
+    /// State that was moved aside and whose mark names this folder, but with a tag that is not this user's: it was
     /// sealed with another secret.
     pub(crate) fn unsealed_aside(&self) -> Result<Option<PathBuf>> {
         let asides = self.asides(&self.user)?;

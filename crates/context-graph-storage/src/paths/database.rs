@@ -9,7 +9,7 @@ use crate::error::{IoContext, Result, StorageError};
 
 /// The folder that `path` names, relative to `root`, without `..`.
 ///
-/// A relative path must stay inside `root`, also through links. An absolute one may be anywhere, but is used as
+/// A relative path must stay inside `root`, even through links. An absolute one may be anywhere, but is used as
 /// written: `..` is refused, and so is a last component that is a link to elsewhere. Links further up, like
 /// `/tmp` on some systems, belong to the administrator.
 pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf> {

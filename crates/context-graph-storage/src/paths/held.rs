@@ -12,7 +12,7 @@ use crate::safe_open::{Access, Folder};
 use crate::sessions::UPKEEP_STAMP;
 use crate::system;
 
-/// The lock, until dropped. If the folder cannot be locked, the work is done without.
+/// Holds the lock until it is dropped. If the folder cannot be locked, the work is done without a lock.
 #[derive(Debug)]
 pub struct Held {
     _lock: Option<File>,
@@ -52,7 +52,7 @@ impl Held {
     pub fn remove(self, folder: &Path) -> io::Result<()> {
         let mut removed = fs::remove_dir_all(folder);
         if removed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::DirectoryNotEmpty) {
-            // On some file systems of Windows a file is there until it is closed; the lock is in one.
+            // On some Windows file systems a removed file stays until it is closed, and this lock keeps one open.
             drop(self);
             removed = fs::remove_dir_all(folder);
         }
@@ -61,7 +61,7 @@ impl Held {
 }
 
 /// The file that is locked; `None` if a checkout has put something else in its place, or if nothing can be
-/// written. It is created only in a folder of ours: a name from elsewhere may be that of any folder.
+/// written. It is created only in a folder with our mark: the user may have named any folder.
 fn open(folder: &Path) -> io::Result<Option<File>> {
     let folder = Folder::open(folder)?;
     let access = if folder.has(MARK) { Access::WriteOrCreate } else { Access::Write };

@@ -30,7 +30,7 @@ impl StateFolder {
             return Ok(Vec::new());
         }
         let places = all_places(user, &user.seal()?).context("read", user.path())?;
-        // Another system's path is not a path here.
+        // Paths that are not UTF-8 are skipped.
         let paths = places.into_iter().filter_map(|place| String::from_utf8(place).ok()).map(PathBuf::from);
         Ok(paths.filter(|path| path.is_dir()).collect())
     }
@@ -47,7 +47,7 @@ impl StateFolder {
         Spot::of(&self.marked)
     }
 
-    /// Updates the mark and the record outside after a folder was moved.
+    /// Updates the mark after the folder was moved; shortens the heads, and records in them where the folder is now.
     pub(crate) fn note_place(&self) -> Result<()> {
         let (seal, spot) = (self.user.seal()?, self.spot());
         let Some(mark) = Mark::of(&self.marked, &seal) else { return Ok(()) };

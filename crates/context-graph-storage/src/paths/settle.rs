@@ -11,9 +11,9 @@ use crate::safe_open::{Folder, random};
 use crate::seal::Seal;
 use crate::secret::UserFolder;
 
-/// Marks a folder, and records its path outside. A folder that is known there gets its id back, so that its
-/// missing content is noticed: either only its mark was removed, or the whole folder with its content. Other
-/// content belongs to nobody and is moved aside unopened; returns where.
+/// Marks a folder, and records its path in the user's own folder. If state was recorded at this path before, the folder
+/// gets the same id, so that missing content is noticed: somebody may have removed only the mark, or the whole folder.
+/// State in a folder that is not the recorded one is moved aside unopened; returns where.
 pub(super) fn settle(
     folder: &Folder,
     user: &UserFolder,

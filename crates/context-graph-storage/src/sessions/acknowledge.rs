@@ -1,4 +1,4 @@
-//! The user knows of a loss.
+//! Records that the user knows about a loss.
 
 use context_graph_core::session::{EventsLost, loss_acknowledged};
 
@@ -16,8 +16,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Puts on record what a reader found damaged, repaired and only saved to quarantine, and that the user knows of it.
-    /// `on_record` are the losses that are on record.
+    /// Records the losses that a reader repaired but only saved to quarantine, and that the user knows about them.
+    /// `on_record` are the losses that are on record already.
     pub fn acknowledge_saved(&self, store: Option<&Store>, on_record: &[Loss], now_ms: i64) -> Result<()> {
         let live = self.folder.live_sessions()?;
         let stored = store.map(|store| store.list_sessions(&SessionQuery::default())).transpose()?;

@@ -16,12 +16,12 @@ use crate::error::{Result, StorageError};
 const SESSION_FORMAT: u8 = 13;
 /// A session of that format, compressed, for the store: it is kept for years, and nobody waits for it there.
 const PACKED_SESSION: u8 = 14;
-/// Formats that lack only the last fields, with the bytes that encode those as empty. 11 lacks the prompts that the agent
-/// ordered; 9 also the title that Claude Code gave; 7 also two lists of what is pending. Each format plus one is the same
-/// format, compressed.
+/// Formats that lack only the last fields, with the bytes that encode these fields as empty: 11 lacks the prompts
+/// that the agent scheduled; 9 also lacks the title from Claude Code; 7 also the two lists of what is pending. Each
+/// format plus one is the same format, compressed.
 const SHORTER_SESSIONS: [(u8, &[u8]); 3] = [(7, &[0, 0, 0, 0]), (9, &[0, 0]), (11, &[0])];
-/// Older formats, with the bytes that encode as empty the fields added after them, up to the last of these formats.
-/// Each format plus one is the same format, compressed.
+/// Older formats, with the bytes that turn each into the last of them: they encode the added fields as empty. Each
+/// format plus one is the same format, compressed.
 const OLDER_SESSIONS: [(u8, &[u8]); 3] = [(1, &[0, 0]), (3, &[0]), (EARLIER_SESSION, &[])];
 /// The last format without the times of each use.
 const EARLIER_SESSION: u8 = 5;
@@ -29,8 +29,7 @@ const EARLIER_SESSION: u8 = 5;
 const RECORD_FORMAT: u8 = 3;
 /// The record format before [`RECORD_FORMAT`], without its last field, which is a list.
 const SECOND_RECORD: u8 = 2;
-/// The first byte of a session or a record with a memory of secrets: then follow the memory's length and the
-/// memory.
+/// The first byte of a session or a record with a memory of secrets. The memory's length and the memory follow.
 const REMEMBERING: u8 = 0x20;
 /// The largest session, uncompressed.
 const MAX_SESSION_BYTES: usize = 64 << 20;
@@ -88,7 +87,7 @@ fn decode_unpacked(bytes: &[u8]) -> Result<Session> {
     }
 }
 
-/// Whether a session of this format begins as one of the newest does.
+/// Whether a session of this format begins with the same fields as one of the newest format.
 fn begins_alike(format: u8) -> bool {
     format == SESSION_FORMAT || SHORTER_SESSIONS.iter().any(|(shorter, _)| *shorter == format)
 }
@@ -170,8 +169,8 @@ struct RecordHere<'a> {
     remembered: Vec<RememberedFile>,
 }
 
-/// A record without its payload and its call's id, beside the event that the payload is. Nearly all records are of the
-/// current format, and their payload is not copied.
+/// Decodes a record into the event in its payload and the rest, without payload and call id. Nearly all records are of
+/// the current format, and their payload is not copied.
 pub(crate) fn decode_event(bytes: &[u8]) -> Result<(EventRecord, Result<Event, DecodeError>)> {
     let (_, own) = split_memory(bytes);
     let here = own.strip_prefix(&[RECORD_FORMAT]).and_then(|own| postcard::from_bytes(own).ok());

@@ -1,4 +1,5 @@
-//! The heads of sessions, recorded outside of the project, and their comparison with the stored data.
+//! The heads of sessions in the user's own folder (here "the record outside"), and their comparison with the stored
+//! data.
 
 use std::path::Path;
 
@@ -34,7 +35,7 @@ impl Sessions {
         let _ = self.folder.heads().note(&head);
     }
 
-    /// Shortens the record outside to what is needed.
+    /// Shortens the heads to what is needed, and records where the state folder is now.
     pub fn shorten_heads(&self) {
         let _ = self.folder.note_place();
     }
@@ -44,7 +45,7 @@ impl Sessions {
         let _ = self.folder.heads().note_copy(file.as_os_str().as_encoded_bytes(), session_id, records);
     }
 
-    /// The sessions that a copy of the heads must contain, and how far it had come with them.
+    /// The sessions that the copy of the heads in `file` must contain, and how far it had come with them.
     pub fn copied_heads(&self, file: &Path) -> Vec<(String, u64)> {
         // Errors in the heads themselves are reported where they are checked.
         self.folder.heads().copied(file.as_os_str().as_encoded_bytes()).unwrap_or_default()
@@ -63,7 +64,7 @@ impl Sessions {
         for head in heads.iter().filter(|head| !head.is_gone) {
             if self.compare(store, head)?.is_some() {
                 self.note_removal(&head.session_id);
-                // Expect what is still there from now on.
+                // From now on only what is still there is expected.
                 let entry = store.map(|store| store.session(&head.session_id)).transpose()?.flatten();
                 self.note_head(entry.as_ref(), &head.session_id, None);
             }
@@ -71,7 +72,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Whether something else was kept here before.
+    /// Whether other state was kept at this path before.
     fn check_place(&self) -> Result<Option<Break>> {
         let said = |what: String| Some(Break { session_id: None, seq: None, what });
         if let Some(other) = self.folder.others_known_here()?.first() {

@@ -29,7 +29,8 @@ impl Sessions {
         let up_to = match &mut held {
             Held::Live(lock) => {
                 let end = lock.entries_since(None)?.end();
-                // What a power cut takes must not be behind the position in the store: new events would lie before it.
+                // The position in the store must not point past what a power cut leaves of the journal: new events
+                // would be before it, and would not be stored.
                 lock.sync()?;
                 Some(end)
             }
@@ -52,8 +53,8 @@ impl Sessions {
         Ok((removed, up_to.is_some()))
     }
 
-    /// Removes a session from the store. That it is gone is noted outside before: if the process dies in between, a
-    /// session is there that nobody expects, but none is missing. `up_to` is the end of its journal, if it has one.
+    /// Removes a session from the store. Its removal is recorded in the heads first: if the process dies in between,
+    /// there is a session that is not expected, but none is missing. `up_to` is the end of its journal, if any.
     pub(super) fn forget_stored(
         &self,
         store: &Store,
@@ -95,7 +96,7 @@ impl Sessions {
         session.state.watch.below = state.session.state.watch.below;
         (state.session, state.memory) = (session, Memory::default());
         state.apply_all(&tail);
-        // Once the new session is stored, nobody asks any more what was forgotten.
+        // Before the fold: once the new session is stored, the store no longer refuses the state of the forgotten one.
         lock.drop_state()?;
         let folded = self.fold_once(lock, store, state, over, Some(up_to))?;
         let _ = store.live_files_are_gone(up_to);
@@ -201,8 +202,8 @@ mod tests {
         assert_eq!(sessions.check_heads(Some(&store)).unwrap().1, None);
     }
 
-    /// A session with a turn in the store: half-forgotten with a prompt in its journal, or between two turns, when only
-    /// the cache still knows it.
+    /// A half-forgotten session with one turn in the store: either with a prompt in its journal, or with an empty
+    /// journal, so that only the cache still knows it.
     fn half_forgotten_after_a_turn(sessions: &Sessions, has_unfolded: bool) {
         worked_in(sessions);
         if !has_unfolded {

@@ -1,5 +1,5 @@
-//! Upkeep of the store: removes what is too old or too much, and folds journals that were left behind. No
-//! hook waits for it.
+//! Upkeep of the store: removes sessions that exceed the limits of age and size, and folds journals that were left
+//! behind. No hook waits for it.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -32,7 +32,8 @@ pub struct Pruned {
     pub why: Why,
 }
 
-/// The file next to the state that each upkeep writes; its time says when that was.
+/// The file next to the state that each upkeep writes; its modification time says when. Upkeep and removal also lock
+/// it.
 pub const UPKEEP_STAMP: &str = "maintained";
 
 impl Sessions {
@@ -83,7 +84,7 @@ impl Sessions {
         pruned: &mut Vec<Pruned>,
     ) -> Result<()> {
         let session_id = listed.session_id.as_str();
-        // Looked for first, so that nobody waits for an open session.
+        // Checked first, to avoid waiting for the lock of an open session.
         if self.is_live(session_id)? {
             return Ok(());
         }
@@ -133,7 +134,7 @@ impl Sessions {
         Ok(newest.and_then(|at| self.file_system_now()?.duration_since(at).ok()))
     }
 
-    /// The time that a file written now gets.
+    /// The time that a file written now gets. Writes the stamp to find out.
     fn file_system_now(&self) -> Option<SystemTime> {
         paths::touch(&self.folder.path().join(UPKEEP_STAMP)).ok()
     }

@@ -33,7 +33,7 @@ impl<'a> LazyStore<'a> {
         ask(Some(self.opened()?))
     }
 
-    /// Ends the transaction that opening it began, so that others can write.
+    /// Closes the store and ends the transaction that opening it began, so that others can write.
     pub(super) fn close(&mut self) {
         if let Some(store) = self.open.take()
             && self.sessions.ends_soon
@@ -72,7 +72,7 @@ impl<'a> LazyStore<'a> {
     }
 }
 
-/// The same error once more, if it came after a wait. The others come at once.
+/// A copy of an error that came after a wait. Other errors come at once, so trying again costs nothing.
 fn again(error: &StorageError) -> Option<StorageError> {
     match error {
         StorageError::Busy { path } => Some(StorageError::Busy { path: path.clone() }),

@@ -27,7 +27,7 @@ impl Sessions {
         })
     }
 
-    /// The same, with the store's answer about it.
+    /// The same, with a function that asks the store.
     pub(super) fn load_by(
         &self,
         lock: &mut SessionLock<'_>,
@@ -111,6 +111,7 @@ impl Loaded {
         remembering(&self.memory.to_bytes(), session)
     }
 
+    /// Tells the cache that is ahead, if there is one, that an entry of this time remains.
     pub(super) fn saw(&mut self, at_ms: i64) {
         if let Some(ahead) = &mut self.ahead {
             ahead.saw(at_ms);

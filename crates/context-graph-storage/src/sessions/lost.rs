@@ -25,8 +25,8 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// What a state that does not match the journal knows beyond the store, which has folded the journal up to
-    /// `folded_to`.
+    /// From a state that does not match the journal; `None` if the store has all its entries. The store has folded the
+    /// journal up to `folded_to`.
     pub(super) fn of(unfit: Option<LiveState>, folded_to: Option<Position>) -> Option<Self> {
         let state = unfit?;
         let place = state.applied;
@@ -36,7 +36,7 @@ impl Ahead {
         Some(Self { state, session, later: 0 })
     }
 
-    /// Counts a remaining entry.
+    /// Counts an entry that remains in the journal, if it is newer than the cache.
     pub(super) fn saw(&mut self, at_ms: i64) {
         self.later += u64::from(at_ms > self.session.state.updated_ms);
     }
@@ -71,7 +71,8 @@ pub struct Loss {
     pub is_acknowledged: bool,
 }
 
-/// Checks a session's record, in order, for losses. Most records are skipped by looking at their bytes only.
+/// Checks one record for a loss or an acknowledgement; called for a session's records in order. Most records are
+/// skipped by looking at their bytes only.
 pub(crate) fn look_for_losses(losses: &mut Vec<Loss>, session_id: &str, seq: u64, bytes: &[u8]) {
     static TOLD: LazyLock<[Finder<'_>; 2]> = LazyLock::new(|| {
         let named = |name| Finder::new(&format!("\"hook_event_name\":\"{name}\"")).into_owned();
@@ -133,8 +134,8 @@ pub(super) fn by_damage(damage: &[Damage]) -> Option<EventsLost> {
     Some(EventsLost { lost, at_least: true, how, pieces })
 }
 
-/// A session's loss that is not on record yet: `own` of its entries were just appended. The store says up to
-/// where it has folded the journal.
+/// The loss of a session that is not on record yet. `own` of its entries were just appended; `folded_to` asks the store
+/// how far it has folded the journal.
 pub(super) fn found_out(
     lock: &mut SessionLock<'_>,
     state: &Loaded,
@@ -156,7 +157,7 @@ pub(super) fn found_out(
             }
             Some(Missed::Position(place)) => place,
         };
-        // Nothing can be said while the store is not readable.
+        // While the store cannot be read, it is unknown whether the entries are lost.
         let Ok(folded) = folded_to() else { return Ok(None) };
         if folded.is_some_and(|to| to.generation == place.generation && to.offset >= place.offset) {
             state.applied.into_iter().for_each(|end| lock.settle_at(end));
@@ -253,7 +254,7 @@ impl Sessions {
         }
     }
 
-    /// Changes a session outside of its own events, and records that: `change` returns the entry for it.
+    /// Changes a session outside of its own events, and records that: `change` returns the event to record.
     /// Afterwards the session is in the store; it is open if it was open before.
     pub(super) fn log_own(
         &self,
@@ -310,7 +311,7 @@ impl Sessions {
             let folded_to = || folded_to(store, &session_id);
             let lost = found_out(&mut lock, &state, &damage, 0, folded_to)?;
             if let Some(lost) = lost.as_ref().filter(|_| damage.iter().any(is_repaired)) {
-                // The next look at the journal does not find it any more.
+                // The journal is repaired, so the next check would not find the loss.
                 let end = self.append_loss(&mut lock, lost, state.session.state.updated_ms)?;
                 self.note_head(stored.as_ref(), &session_id, Some(end));
                 if state.unread.is_none() {
@@ -336,7 +337,7 @@ impl Sessions {
         Ok((waiting, losses))
     }
 
-    /// The sessions with a cache but no journal, if the file name is the id.
+    /// The sessions with a cache but no journal whose file name is their id.
     fn caches_without_journal(&self) -> Result<Vec<String>> {
         let live = self.folder.live();
         let names = live.names().context("list", live.path())?;
@@ -356,7 +357,7 @@ pub(super) fn whose(session_id: &str) -> Result<String> {
     SessionKey::new(session_id).map(|key| format!("session {key}: "))
 }
 
-/// The session's entry in the store, if there is one.
+/// The stored session, and how far its journal is folded.
 fn in_store(store: Option<&Store>, session_id: &str) -> Result<Option<(Session, Option<Position>)>> {
     store.map_or(Ok(None), |store| stored(store, session_id))
 }

@@ -102,7 +102,8 @@ impl Sessions {
         if has_losses(self.folder.live()) { take_losses(&self.folder.live_folder()) } else { Vec::new() }
     }
 
-    /// An event as its session will store it: cut to size, and without secrets, also those that the session remembers.
+    /// An event as its session will store it: cut to size, and without secrets, including those that the session
+    /// remembers.
     pub fn record(&self, session_id: &str, event: Event, at_ms: i64) -> Result<EventRecord> {
         // An unreadable state must not keep an event from being passed on.
         let reading = self.folder.session(session_id)?.read_state_unlocked();
@@ -146,16 +147,16 @@ impl Sessions {
         if let Some(lost) = lost::by_damage(&damage)
             && self.settle_loss(live.id(), damage.clone(), record.at_ms).is_err()
         {
-            // The journal is repaired, so the next process that steps the session may not find the loss again. What was
-            // saved of it can still be put on record.
+            // The journal is repaired, so the next process that steps the session may not find the loss again. The
+            // saved bytes can still be put on record later.
             self.tell_later(live.id(), &lost)?;
         }
         Ok(damage)
     }
 
     /// Stores an event without stepping its session, using the secrets that the session remembers: the fast
-    /// path. Returns found damage, and the session's identity after its last step. Waits for no lock and opens
-    /// no database, unless the journal has lost something.
+    /// path. Returns found damage, and the session's identity after its last step. Does not wait for the session's lock
+    /// and opens no database, unless the journal has lost something.
     pub fn append(
         &self,
         session_id: &str,

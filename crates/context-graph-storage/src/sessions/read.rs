@@ -40,14 +40,15 @@ impl Sessions {
     /// Opens the store if there is one, with this patience.
     pub fn store_as(&self, patience: Patience, now_ms: i64) -> Result<Option<Store>> {
         if !self.has_store() {
-            // "Nothing is stored" would be wrong then. Hooks go on with journals, and a turn's end says it.
+            // If there is a database of another engine, "nothing is stored" would be wrong. Hooks continue with
+            // journals, and the end of a turn reports it.
             if patience == Patience::Command {
                 refuse_other_engine(&self.folder.database())?;
             }
             return Ok(None);
         }
         let store = self.folder.open_store_as(patience, now_ms)?;
-        // The caller may take long, and must not keep others from writing.
+        // The caller may take a long time, and must not keep others from writing.
         store.end_look()?;
         Ok(Some(store))
     }

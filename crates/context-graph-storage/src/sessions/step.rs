@@ -184,7 +184,8 @@ impl Sessions {
             lock.append(&encode_record(&record)?)?;
         }
         let mut report = report.unwrap_or_else(|| state.session.report());
-        // A call that is about to be made may have reopened it, and had no time to report it.
+        // A `PreToolUse` that was only appended may have reopened the session; its hook did not step it, and so could
+        // not report that.
         report.reopened |= state.session.state.counters.reopenings > reopenings;
 
         let kept = self.keep(lock, &mut store, &mut state, own, durability)?;
@@ -327,7 +328,7 @@ impl Sessions {
     }
 }
 
-/// The session, if this event was applied before. Only other agents' events arrive twice.
+/// The session, if this event was applied before. Only events of other agents arrive twice.
 fn seen_before(
     lock: &mut SessionLock<'_>,
     known: std::result::Result<&Option<LiveState>, &StorageError>,

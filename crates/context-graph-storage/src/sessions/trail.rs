@@ -66,7 +66,7 @@ impl<'a> Trail<'a> {
         self.of(session_id).map_or_else(|| Ok(Axis::default()), |store| store.axis(session_id))
     }
 
-    /// The activity since a moment, in `count` intervals of this length; of at most `most` calls.
+    /// The activity since a moment, in `count` intervals of this length. Counts at most `most` calls.
     pub fn activity(&self, since_ms: i64, step_ms: i64, count: usize, most: usize) -> Result<Vec<Stretch>> {
         let mut stretches = vec![Stretch::default(); count];
         if let Some(store) = self.store {
@@ -88,7 +88,7 @@ impl<'a> Trail<'a> {
         self.of(session_id).map_or_else(|| Ok(Vec::new()), |store| store.injected(session_id, most))
     }
 
-    /// Which rules denied calls, or asked about them, since a moment; of at most `most` calls of each verdict.
+    /// Which rules denied calls, or asked about them, since a moment. Reads at most `most` calls of each verdict.
     pub fn rules_that_denied_or_asked(&self, since_ms: i64, most: usize) -> Result<Vec<RuleCount>> {
         let mut counts = match self.store {
             Some(store) => store.rules_that_denied_or_asked(since_ms, self.ids(), most)?,
@@ -141,7 +141,7 @@ impl<'a> Trail<'a> {
         self.entries_telling(filter, limit, &mut |_, _| {})
     }
 
-    /// The same; `tell` is told how many of how many stored ones have been read.
+    /// The same; `tell` gets the number of stored entries read so far, and of all.
     pub fn entries_telling(
         &self,
         filter: &Filter,

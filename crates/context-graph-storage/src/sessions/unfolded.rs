@@ -15,7 +15,7 @@ use crate::store::{About, FoldBatch, LogRecord, Store, Why};
 pub struct Unfolded {
     store: Option<Store>,
     ids: Vec<String>,
-    /// How many records of each are loaded, and the time of the last one.
+    /// For each session: how many records are loaded, and the time of the last one.
     loaded: Vec<(u64, i64)>,
 }
 

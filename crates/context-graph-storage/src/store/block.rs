@@ -2,7 +2,7 @@
 //! chain. Neighbouring records repeat each other, so a block takes about a fifth of their separate size.
 //!
 //! ```text
-//! block    format 1 │ chain before 32 │ chain behind 32 │ records 4 │ bytes 4 │ LZ4 …
+//! block    format 1 │ chain before 32 │ chain after 32 │ records 4 │ bytes 4 │ LZ4 …
 //! record   mark 8 │ length of the call's id 2 │ id │ length 4 │ bytes
 //! ```
 
@@ -76,7 +76,7 @@ impl Block {
         value
     }
 
-    /// How many bytes the records of a stored block take uncompressed, as it says itself; `None` if it is not a
+    /// How many bytes the records of a stored block take uncompressed, according to its header; `None` if it is not a
     /// block.
     pub fn announced(value: &[u8]) -> Option<usize> {
         let header = value.get(..HEADER).filter(|header| header[0] == FORMAT)?;
@@ -138,7 +138,7 @@ fn bytes_left(block: &Block) -> Option<usize> {
 pub struct Packed<'a> {
     /// Its sequence number.
     pub seq: u64,
-    /// The first bytes of the chain behind it.
+    /// The first bytes of the chain link after it.
     pub(super) mark: [u8; 8],
     /// Its content.
     pub content: LogContent<'a>,

@@ -25,7 +25,7 @@ impl Chain {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.0);
         hasher.update(&seq.to_le_bytes());
-        // Each part has its length in front, so that no two records give the same bytes.
+        // The id is preceded by its length, so that no two records give the same bytes.
         hasher.update(&[u8::from(tool_use_id.is_some())]);
         hasher.update(&(id.len() as u64).to_le_bytes());
         hasher.update(id.as_bytes());

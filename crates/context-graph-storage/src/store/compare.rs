@@ -118,7 +118,8 @@ impl Expected {
         Ok(())
     }
 
-    /// The first difference to the rows of the session, in all tables. The walks are at its first row or later.
+    /// The first difference from the stored rows of the session, in all tables. The walks are at its first row or
+    /// later.
     pub(super) fn compare(
         &self,
         connection: &Connection,

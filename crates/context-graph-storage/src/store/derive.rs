@@ -14,13 +14,13 @@ use super::write::number;
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// The key of a row: session, sequence number, and what distinguishes rows with the same one.
+    /// The key of a row: session, sequence number, and what distinguishes rows with the same number.
     pub key: &'static str,
     /// Its columns, those of the key first.
     pub columns: &'static str,
     /// How many columns there are.
     pub width: usize,
-    /// How many of them are the key, behind the session.
+    /// How many columns the key has, without the session.
     pub(super) key_width: usize,
 }
 
@@ -287,7 +287,7 @@ impl<R: Rows> Derivation<'_, R> {
     }
 }
 
-/// How much of an error goes into a row; the record has all of it.
+/// How many characters of an error go into a row; the record has all of it.
 const ERROR_LETTERS: usize = 300;
 
 fn beginning(error: &str) -> &str {

@@ -28,7 +28,7 @@ pub struct Filter {
     pub tools: Vec<String>,
     /// Events; for a call, any of its events.
     pub events: Vec<String>,
-    /// Events that are left out, unless they are part of a call.
+    /// Events that are left out. Calls with such an event stay.
     pub without_events: Vec<String>,
     /// Subagents by their kind or id, or `main`.
     pub agents: Vec<String>,
@@ -122,7 +122,7 @@ pub(super) enum Scope<'a> {
 /// keep hooks from writing.
 const AT_ONCE: usize = 1000;
 
-/// The most rounds of skipping rows that are not ours.
+/// How often rows that are not ours are skipped and others read in their place.
 const MOST_ROUNDS: usize = 100;
 
 impl Store {
@@ -132,7 +132,7 @@ impl Store {
         self.entries_telling(filter, passed_over, limit, &mut |_, _| {})
     }
 
-    /// The same; `tell` is told how many of how many have been read.
+    /// The same; `tell` gets the number of entries read so far, and of all.
     pub fn entries_telling(
         &self,
         filter: &Filter,
@@ -155,7 +155,7 @@ impl Store {
     }
 
     /// How many entries match, without the text filter; counting ends soon after `most`, because millions take
-    /// seconds. Sessions that are not ours count here.
+    /// seconds. Sessions whose row is not ours are counted too.
     pub fn count_entries(&self, filter: &Filter, passed_over: &[String], most: usize) -> Result<u64> {
         self.settle(|store| {
             let connection = &store.connection;
@@ -272,7 +272,7 @@ fn among_newest(
         connection.prepare_cached("SELECT at_ms FROM calls ORDER BY at_ms DESC LIMIT 1 OFFSET ?")?;
     let since_ms = statement.query_row([calls], |row| row.get(0)).optional()?;
     let Some(since_ms) = since_ms else { return Ok(None) };
-    // Where nothing older is asked for, the newest are all there are.
+    // If the filter excludes everything older, these are all.
     let is_all = filter.since_ms.is_some_and(|asked_ms| asked_ms >= since_ms);
     let filter = Filter { since_ms: filter.since_ms.max(Some(since_ms)), ..filter.clone() };
     let found = select(connection, &filter, &Scope::Newest(passed_over), limit)?;

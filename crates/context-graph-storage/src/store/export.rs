@@ -57,7 +57,7 @@ impl ExportCopy {
         };
         let about = Some(About::of(session));
         let ledger = Ledger { number: self.sessions, settled: entry.last_seq, entry, about };
-        // The tags of a copy prove nothing to anybody else.
+        // A real tag would prove nothing to others, so the copy gets tags of a known key.
         ledger
             .insert(&Seal::new([0; 32]), &self.connection)
             .and_then(|()| rows::put(&self.connection, ledger.number, entries, records))

@@ -103,7 +103,7 @@ impl Field<'_> {
     }
 }
 
-/// Appends the first `count` values of a row to the bytes that are compared or sealed.
+/// Whether the first `count` values of a row are those in `encoded`. Compares without encoding the row.
 pub(super) fn row_is(row: &Row<'_>, count: usize, mut encoded: &[u8]) -> rusqlite::Result<bool> {
     for at in 0..count {
         let Some(((kind, number), rest)) = split_value(encoded) else { return Ok(false) };
@@ -125,14 +125,14 @@ pub(super) fn row_is(row: &Row<'_>, count: usize, mut encoded: &[u8]) -> rusqlit
     Ok(encoded.is_empty())
 }
 
-/// Kind and number of an encoded value, and what stands behind them.
+/// Kind and number of an encoded value, and the bytes after them.
 fn split_value(encoded: &[u8]) -> Option<((u8, u64), &[u8])> {
     let (kind, rest) = encoded.split_first()?;
     let (number, rest) = rest.split_first_chunk()?;
     Some(((*kind, u64::from_le_bytes(*number)), rest))
 }
 
-/// Adds the first `count` values of a row to what is compared or sealed.
+/// Appends the first `count` values of a row to the bytes that are compared or sealed.
 pub(super) fn encode_row(row: &Row<'_>, count: usize, into: &mut Vec<u8>) -> rusqlite::Result<()> {
     for at in 0..count {
         Field::from(row.get_ref(at)?).encode(into);

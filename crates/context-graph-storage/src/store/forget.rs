@@ -30,7 +30,7 @@ impl Store {
         up_to: Option<Position>,
     ) -> Result<Removed> {
         SessionKey::new(id)?;
-        // The rollback journal holds the old content, so it is emptied, together with the rest of earlier ones.
+        // The rollback journal contains the old content, and that of earlier transactions, so it is emptied.
         self.settle(|store| store.connection.execute_batch("PRAGMA journal_mode = TRUNCATE"))?;
         let transaction = self.begin()?;
         let removed = self.settle(|_| {

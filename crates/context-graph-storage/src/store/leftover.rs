@@ -9,7 +9,7 @@ use crate::hex::{hex, unhex};
 use crate::live::Position;
 use crate::seal::Seal;
 
-/// The purpose of the seal: without it, anyone who can write the file could have events dropped.
+/// The purpose of the seal. Without a seal, anyone who can write to the file could make us drop events.
 const FORGOTTEN: &str = "forgotten journal";
 
 /// The name of the row about a journal. Generations are random, so there is one row at most.

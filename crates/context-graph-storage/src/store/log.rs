@@ -111,7 +111,7 @@ pub(super) fn walk(
     from_seq: u64,
     visit: LogVisitor<'_>,
 ) -> rusqlite::Result<()> {
-    // Starts with the block that may hold the record: the last one that begins at or before it.
+    // Starts with the block that may contain the record: the last one that begins at or before it.
     let mut statement = connection.prepare_cached(
         "SELECT first_seq, content FROM blocks WHERE session = ?1 AND first_seq >= coalesce(
             (SELECT max(first_seq) FROM blocks WHERE session = ?1 AND first_seq <= ?2), 0)
@@ -135,7 +135,7 @@ pub(super) fn walk(
     Ok(())
 }
 
-/// Appends records to the session's log, in its last block while that has space, and updates the ledger.
+/// Appends records to the session's log (to its last block as long as that has space), and updates the ledger.
 pub(super) fn append(
     connection: &Connection,
     ledger: &mut Ledger,
@@ -189,8 +189,8 @@ fn key(session: i64, first: u64) -> [u8; 16] {
 }
 
 /// The last block, if it has space, ends where the ledger does, and is valid. An invalid one is left as it is,
-/// to be found later. An indexed block is left too: to remove it from the index, exactly the indexed words are
-/// needed.
+/// to be found later. An indexed block is left too: removing it from the index needs exactly the words that were
+/// indexed.
 fn open_block(connection: &Connection, ledger: &Ledger) -> rusqlite::Result<Option<Block>> {
     if ledger.entry.last_seq == 0 {
         return Ok(None);

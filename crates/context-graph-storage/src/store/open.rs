@@ -27,7 +27,7 @@ use crate::system;
 pub const DATABASE: &str = "context-graph.db";
 /// The rollback journal that SQLite keeps next to it.
 pub(super) const ROLLBACK: &str = "context-graph.db-journal";
-/// The file of another engine that development builds used.
+/// The file of another database engine, which unreleased builds used.
 const LMDB: &str = "data.mdb";
 
 /// How to open a store.
@@ -105,7 +105,7 @@ const STEPS: i32 = 10_000;
 /// than a hundredth. In a crafted file, pages can form a cycle, and a query would never end.
 const STEPS_FOR_ITSELF: i64 = 1 << 28;
 const STEPS_A_BYTE: i64 = 16;
-/// The longest time for a hook's queries, in total; after that the events stay in the session's journal.
+/// The longest time for a hook's queries, in total. If it is exceeded, the events stay in the session's journal.
 const HOOK_ASKS: Duration = Duration::from_secs(1);
 
 /// The budget of a query.
@@ -145,7 +145,7 @@ impl Store {
     pub fn open(options: &StoreOptions) -> Result<Self> {
         let store = Self::connect(options)?;
         schema::prepare(&store, options.patience)?;
-        // A hook makes its queries at once and is done; a command may take long, and must not keep others from
+        // A hook runs its queries at once and ends; a command may take a long time, and must not keep others from
         // writing.
         if options.patience == Patience::Command {
             store.end_look()?;
@@ -161,8 +161,8 @@ impl Store {
         }
     }
 
-    /// Opens the file, whatever is in it, and begins a transaction: locking it again for each query takes longer
-    /// than most answers.
+    /// Opens the file, whatever is in it, and begins a transaction: locking the file for each query takes longer than
+    /// most queries.
     pub(super) fn connect(options: &StoreOptions) -> Result<Self> {
         let path = options.folder.join(DATABASE);
         let length = create(&path)?;
@@ -208,7 +208,7 @@ impl Store {
                  PRAGMA cell_size_check = ON;",
             )?;
             let (sql, begun) = match options.patience {
-                // In an empty file this would already write, and then the journal's mode cannot be set any more.
+                // In an empty file this would already write, and then the journal mode could not be set any more.
                 Patience::Fold if length > 0 => ("BEGIN IMMEDIATE", Begun::Write),
                 _ => ("BEGIN; PRAGMA user_version", Begun::Read),
             };
@@ -245,7 +245,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Converts an error for callers. A file that SQLite finds damaged is moved aside, so that this is reported
+    /// Converts an error for callers. A file that SQLite finds damaged is moved to quarantine, so that this is reported
     /// once and the next process starts from empty.
     pub(super) fn failure(&self, error: rusqlite::Error) -> StorageError {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};

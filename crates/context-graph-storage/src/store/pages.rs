@@ -77,7 +77,7 @@ pub struct Axis {
 pub struct RuleCount {
     /// The rule; empty if none of ours decided.
     pub rule: String,
-    /// What it decided.
+    /// Its verdict.
     pub verdict: String,
     /// How often.
     pub count: u64,

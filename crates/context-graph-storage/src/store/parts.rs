@@ -19,7 +19,7 @@ const PARTS_A_THREAD: i64 = 8;
 
 impl Store {
     /// Runs `own` on this thread and `others` on further threads until all parts are done. Returns the results in the
-    /// order of the parts. One of the further threads runs `before` first, which is as much work as many parts.
+    /// order of the parts. One of the further threads first runs `before`, which takes as long as many parts.
     pub(super) fn in_parts<B: Send, T: Send>(
         &self,
         before: impl FnOnce() -> B + Send,

@@ -66,7 +66,7 @@ impl Store {
                 rebuilt.strays += begun.execute(&asked, [])? as u64;
             }
             words::begin_anew(&begun)?;
-            // The counter may be lost: it must be at least the highest number.
+            // The counter may have been changed: it must be at least the highest number.
             write::set_last_number(&begun, store.last_number_due()?)?;
             begun.commit()
         })?;
@@ -176,8 +176,7 @@ fn restored(connection: &Connection, seal: &Seal, ledger: Ledger) -> rusqlite::R
     let state = state.as_deref().and_then(|state| seal.disclose(STATE, id, state));
     let session = state.and_then(|state| decode_session(state).ok());
     let mut entry = ledger.entry.clone();
-    // How far its journal was folded is no longer known. A fold empties the journal, so everything in it is
-    // new.
+    // How far the journal was folded is not in the state. A fold empties the journal, so everything in it is new.
     entry.folded_to = None;
     entry.timestamp_ms = snapshot.timestamp_ms;
     entry.previous_session_id = snapshot.previous_session_id;

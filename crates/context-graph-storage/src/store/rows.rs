@@ -21,7 +21,7 @@ use crate::sessions::{decode_event, decode_record};
 /// expensive.
 const FURTHEST: u64 = 1000;
 
-/// Records that rows are derived from: each without its payload, and beside it the event that the payload is.
+/// Records that rows are derived from: each without its payload, and the event decoded from that payload.
 #[derive(Default)]
 pub(super) struct DecodedRecords {
     pub(super) all: Vec<(u64, EventRecord)>,
@@ -97,9 +97,9 @@ fn read_from(
     Ok(records)
 }
 
-/// The position from which rows must be derived again because a new record may belong to a settled call: an
-/// answer, a batch or another request with its id. For a request or an answer without an id that matches
-/// nothing here, everything is derived again.
+/// The position from which rows must be derived again because a new record may belong to a settled call: an answer, a
+/// batch or another request with its id. A permission request or an answer that has no id, and that matches no call
+/// among the new entries, may belong to any call, so everything is derived again.
 fn reaches_back(
     connection: &Connection,
     ledger: &Ledger,

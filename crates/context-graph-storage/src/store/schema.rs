@@ -37,7 +37,7 @@ pub(super) fn prepare(store: &Store, patience: Patience) -> Result<()> {
         },
         0 => create(store),
         newer if newer > VERSION => Err(too_new(store)),
-        // A migration of years of work must not run while a hook waits.
+        // Migrating a large store takes long, and a hook must not wait for it.
         _ if patience != Patience::Command => Err(StorageError::Busy { path: store.path.clone() }),
         older => migrate(store, older, MIGRATIONS, VERSION),
     }
@@ -100,7 +100,7 @@ pub(super) fn look(store: &Store) -> Result<State> {
     Ok(if wrong.is_empty() { State::Ours } else { State::Mendable(wrong) })
 }
 
-/// Drops those of these objects that are not ours, and creates our missing ones.
+/// Repairs these objects: drops those that are in the file but not ours, and creates ours that are missing.
 pub(super) fn mend(store: &Store, wrong: &[Object]) -> Result<()> {
     let begun = store.begin()?;
     store.settle(|_| {
@@ -171,7 +171,7 @@ fn too_new(store: &Store) -> StorageError {
     StorageError::NewerStore { made_by, this: PROGRAM.to_owned() }
 }
 
-/// The tables in SQLite's form.
+/// The SQL of the tables in SQLite's dialect.
 fn tables() -> String {
     compact(&TABLES.replace("/* clustered */", "WITHOUT ROWID"))
 }

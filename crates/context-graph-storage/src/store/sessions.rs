@@ -101,7 +101,7 @@ impl Store {
         self.settle(|store| Ok(find(&store.connection, id)?.map(|ledger| ledger.entry)))
     }
 
-    /// The session's number, which its chain begins with. It is counted up and never given twice.
+    /// The session's number, with which its chain begins. Numbers are counted up and never used twice.
     pub fn ordinal(&self, id: &str) -> Result<Option<u64>> {
         SessionKey::new(id)?;
         self.settle(|store| Ok(find(&store.connection, id)?.map(|ledger| ledger.number.cast_unsigned())))
@@ -166,7 +166,8 @@ impl Store {
         })
     }
 
-    /// The states of the newest sessions of a project, newest first, without one id and without invalid ones.
+    /// The states of the newest sessions of a project, newest first. The session `excluding` and invalid states are
+    /// left out.
     pub fn newest_states(&self, project: &str, excluding: &str, most: usize) -> Result<Vec<Vec<u8>>> {
         self.settle(|store| {
             let asked =
@@ -183,7 +184,7 @@ impl Store {
         })
     }
 
-    /// The ids of the sessions that continue `session_id`.
+    /// The ids of the sessions that continue this one.
     pub fn successors(&self, id: &str) -> Result<Vec<String>> {
         self.ids("SELECT session_id FROM sessions WHERE previous_id = ? ORDER BY session_id", &[&id])
     }

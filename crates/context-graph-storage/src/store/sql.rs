@@ -24,7 +24,7 @@ pub enum Cell {
     Bytes(usize),
 }
 
-/// A row of a result; the first one has the column names.
+/// A part of a result: first the column names, then each row.
 #[derive(Debug)]
 pub enum SqlPart {
     /// The names of the columns.

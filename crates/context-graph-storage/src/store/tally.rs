@@ -115,7 +115,7 @@ pub struct Tally {
     pub slowest: Vec<Slow>,
     /// How often files were changed.
     pub edited: HashMap<String, u64>,
-    /// How often rules kept a call from running; under "" the refusals that were not by a rule of ours.
+    /// How many calls each rule denied; under "" those that were denied, but not by a rule of ours.
     pub denials: HashMap<String, u64>,
     /// By day, as numbered by the caller.
     pub days: HashMap<u32, Day>,

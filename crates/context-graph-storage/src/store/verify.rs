@@ -144,7 +144,7 @@ impl Store {
         self.verify_beside(|| (), progress).map(|((), report)| report)
     }
 
-    /// Both at once: whether the file is intact, and whether everything in it is as we wrote it.
+    /// Runs [`Self::check`] and [`Self::verify_chains`] at the same time.
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<(CheckReport, ChainReport)> {
         if self.is_in_memory() {
             return Ok((self.check()?, self.verify_chains(progress)?));
@@ -255,7 +255,7 @@ impl Store {
         states: &Walk<'_>,
     ) -> rusqlite::Result<()> {
         let row = states.row().filter(|_| states.session() == Some(follow.ledger.number));
-        // A snapshot is stored with every session; a state with those that say what they were about.
+        // Every session is stored with a snapshot; those with an `about` also with a state.
         for (column, purpose, is_due) in [(1, SNAPSHOT, true), (2, STATE, follow.ledger.about.is_some())] {
             let value = row.map_or(Ok(ValueRef::Null), |row| row.get_ref(column))?;
             let id = &follow.ledger.entry.session_id;
@@ -345,7 +345,7 @@ impl Store {
     /// Whether SQLite finds the file intact: every page, every index, every row.
     pub fn check(&self) -> Result<CheckReport> {
         self.settle(|store| {
-            // Every row is looked up in every index, and those are in another order than the rows.
+            // A larger cache: every row is looked up in every index, and indexes are in another order than the rows.
             let (bytes, _) = store.sizes_of_file()?;
             let kilobytes = (bytes / 16 / 1024).clamp(32 << 10, 256 << 10);
             store.connection.execute_batch(&format!("PRAGMA cache_size = -{kilobytes}"))?;
@@ -353,7 +353,7 @@ impl Store {
                 statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
             });
             let told = match told {
-                // The error of the text index when it cannot be read.
+                // SQLite gives this error if the text index cannot be read.
                 Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown) => {
                     vec![error.to_string()]
                 }
@@ -374,7 +374,7 @@ impl Store {
     }
 }
 
-/// What is said of an index that was emptied.
+/// The message about an index that was emptied.
 const UNNAMED: &str = "the search index is incomplete: `context-graph maintain --rebuild` rebuilds it";
 
 /// Reports rows that belong to no session, up to this number.

@@ -73,8 +73,8 @@ pub(super) fn forget(connection: &Connection, session: i64) -> rusqlite::Result<
 /// How many indexed blocks are compared with the index.
 const SAMPLE: i64 = 64;
 
-/// Whether blocks that were indexed, taken at random, are still named by the index. It can be emptied without a trace in the rest of
-/// the file.
+/// Whether the index still finds a random sample of the indexed blocks. It can be emptied without a trace in the rest
+/// of the file.
 pub(super) fn names_its_blocks(connection: &Connection) -> rusqlite::Result<bool> {
     let mut statement = connection.prepare(
         "SELECT session, first_seq, content FROM blocks WHERE (session, first_seq) IN
@@ -118,7 +118,7 @@ fn texts(session: i64, first: i64, content: &[u8]) -> String {
     said
 }
 
-/// The index query for one of the needles; `None` if the index cannot help, for example with two letters.
+/// The index query for any of the needles; `None` if the index cannot help, for example with two letters.
 pub(super) fn question(needles: &[Needle]) -> Option<String> {
     let mut asked = Vec::new();
     for needle in needles {

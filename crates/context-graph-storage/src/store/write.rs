@@ -50,7 +50,7 @@ impl Store {
         Ok(batch.snapshot)
     }
 
-    /// Begins a write transaction, as soon as nobody else writes. One that opening the store began goes on.
+    /// Begins a write transaction, as soon as nobody else writes. If opening the store began one, that one is used.
     pub(super) fn begin(&self) -> Result<Writing<'_>> {
         if self.begun.get() != Begun::Write {
             self.end_look()?;
@@ -74,7 +74,7 @@ impl<'a> BegunFold<'a> {
         self.known.as_ref().and_then(|ledger| ledger.entry.folded_to)
     }
 
-    /// Writes the fold, which has nothing of what is `forgotten`. It is not durable yet.
+    /// Writes the fold, which contains nothing from before the position `forgotten`. It is not durable yet.
     pub(crate) fn put(self, batch: &FoldBatch, forgotten: Option<Position>) -> Result<WrittenFold<'a>> {
         let Self { store, writing, known } = self;
         validate(batch)?;
@@ -257,6 +257,7 @@ pub(super) fn contains(folded: Option<Position>, source: Option<Position>) -> bo
         if folded.generation == source.generation && source.offset <= folded.offset)
 }
 
+/// Stores the snapshot of a batch, and its state if it has one.
 pub(super) fn put_state(
     seal: &Seal,
     connection: &Connection,

@@ -1,5 +1,5 @@
-//! Access lists of Windows in the form that they have in memory: who else may use a file is read from one, and one
-//! that closes a file is written. There is no call of the system in here.
+//! Windows access lists as bytes: reads from one who else may use a file, and makes one that closes a file to others.
+//! There are no system calls in here.
 //!
 //! The system and its administrators do not count as others: like root elsewhere, they can do everything anyway.
 
@@ -35,13 +35,13 @@ const READING: u32 = 0x12_00A9;
 const HAS_LIST: u16 = 0x4;
 /// Nothing is inherited from the folder above.
 const IS_PROTECTED: u16 = 0x1000;
-/// It says where its parts are by their distance, in one piece of memory.
+/// Its parts are in the same piece of memory, and it has their offsets.
 const IS_RELATIVE: u16 = 0x8000;
-/// The length of what comes before the parts.
+/// The length of a descriptor's header, which comes before its parts.
 const HEAD: u8 = 20;
-/// In an entry: files and folders inherit it.
+/// In an entry: new files and folders below inherit it.
 const INHERITED: u8 = 0x1 | 0x2;
-/// In an entry: it counts only for what inherits it.
+/// In an entry: it applies only to what inherits it.
 const ONLY_INHERITED: u8 = 0x8;
 
 /// Kinds of entries: allowed or denied, to an object or not, with or without a condition.
@@ -57,7 +57,7 @@ const EVERYBODY: [u8; 12] = [1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
 const SIGNED_IN: [u8; 12] = [1, 1, 0, 0, 0, 0, 0, 5, 11, 0, 0, 0];
 const USERS: [u8; 16] = [1, 2, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0, 0x21, 2, 0, 0];
 
-/// What a security descriptor says to the user with this SID; `None` if it is not one.
+/// The rights that a security descriptor gives, as seen by the user with this SID; `None` if it is not valid.
 pub(super) fn rights(descriptor: &[u8], user: &[u8]) -> Option<Rights> {
     let (owner, list) = (long(descriptor, 4)?, long(descriptor, 16)?);
     let is_ours = owner != 0 && {
@@ -88,7 +88,7 @@ impl Rights {
             return Some(());
         }
         if !ALLOWED.contains(&kind) {
-            // An unknown entry counts as the worst case.
+            // An entry of an unknown kind counts as the worst case.
             self.open(CHANGES, true);
             return Some(());
         }
@@ -107,8 +107,8 @@ impl Rights {
     }
 }
 
-/// A security descriptor with an access list alone: it gives everything to the user with this SID, to the system and
-/// to its administrators, and nothing is inherited from the folder above.
+/// A security descriptor that has only an access list. It gives all rights to the user with this SID, to the system and
+/// to its administrators; with [`For::Readers`], all users may read. Nothing is inherited from the folder above.
 pub(super) fn closing(whom: For, user: &[u8]) -> Option<Vec<u32>> {
     let flags = if whom == For::OwnerAndBelow { INHERITED } else { 0 };
     let mut given = vec![(user, EVERYTHING), (&SYSTEM, EVERYTHING), (&ADMINISTRATORS, EVERYTHING)];
@@ -129,7 +129,7 @@ pub(super) fn closing(whom: For, user: &[u8]) -> Option<Vec<u32>> {
     let head = [[1, 0, control[0], control[1]], [0; 4], [0; 4], [0; 4], [HEAD, 0, 0, 0]].concat();
     // The second revision is the one for entries of these kinds.
     let bytes = [&head, &[2, 0][..], &size.to_le_bytes(), &count.to_le_bytes(), &entries].concat();
-    // The system takes it only at an address for words.
+    // Windows requires an address that is aligned for words.
     let (words, rest) = bytes.as_chunks::<4>();
     rest.is_empty().then(|| words.iter().map(|word| u32::from_le_bytes(*word)).collect())
 }
@@ -167,7 +167,7 @@ mod tests {
         [&[kind, flags][..], &size.to_le_bytes(), &mask.to_le_bytes(), sid].concat()
     }
 
-    /// A descriptor as the system gives it: the header, the owner, the list.
+    /// A descriptor in the order that Windows uses: the header, the owner, the list.
     fn descriptor(owner: &[u8], entries: &[Vec<u8>]) -> Vec<u8> {
         let size = u16::try_from(8 + entries.concat().len()).unwrap();
         let count = u32::try_from(entries.len()).unwrap();
@@ -226,7 +226,7 @@ mod tests {
         for change in [0x2, 0x4, 0x1_0000, 0x4_0000, 0x8_0000, 0x1000_0000, 0x4000_0000] {
             assert_eq!(with(&[entry(0, 0, change, &YOU)]), (true, true, true, false), "{change:x}");
         }
-        // One entry after the other, whatever is between them.
+        // Entries that do not count do not hide the ones after them.
         let mixed = [entry(1, 0, EVERYTHING, &YOU), entry(0, 0, READING, &ME), entry(0, 0, 2, &USERS)];
         assert_eq!(with(&mixed), (true, true, true, true));
         assert_eq!(with(&mixed[..2]), (true, false, false, false));
@@ -258,7 +258,7 @@ mod tests {
         for length in 0..whole.len() {
             assert_eq!(rights(&whole[..length], &ME), None, "{length}");
         }
-        // Sizes that lead astray: of the first entry, of the list, of a SID.
+        // Wrong sizes: of the first entry, of the list, of a SID.
         for (at, value) in [(50, 0), (50, 3), (50, 0xFF), (58, 0xFF), (21, 0xFF)] {
             let mut wrong = whole.clone();
             wrong[at] = value;

@@ -19,7 +19,7 @@ pub(crate) use std::os::unix::fs::FileExt;
 pub(crate) type Handle = OwnedFd;
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Opening must not block on a pipe, and a terminal must not become ours.
+/// Opening must not block on a pipe, and must not make a terminal the controlling one of this process.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 const OWNER_ALL: Mode = Mode::RWXU;
 const OWNER_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -225,7 +225,7 @@ pub(crate) fn write_once(mut file: &File, parts: &[&[u8]; 3]) -> io::Result<usiz
     }
 }
 
-/// Maps the error for a link in place of a file or folder, which differs between systems.
+/// Replaces the error for a link in place of a file or folder, which differs between systems, by one of ours.
 fn not_a_link(error: rustix::io::Errno) -> io::Error {
     match error {
         rustix::io::Errno::LOOP | rustix::io::Errno::MLINK => {

@@ -2,7 +2,7 @@
 //!
 //! The documented interface has no `openat`. Instead a folder is opened without `FILE_SHARE_DELETE`: until it
 //! is closed, nobody can rename or remove it or a folder above it, so its real path stays valid. Paths have
-//! the form that `GetFinalPathNameByHandleW` returns, `\\?\`, in which no name means a device.
+//! the form that `GetFinalPathNameByHandleW` returns, `\\?\`, in which no name is that of a device.
 //!
 //! A file is created with the rights that it inherits from its folder, and closed to others right after that,
 //! while it is empty. File systems without owners (FAT) are refused: their files belong to everybody.
@@ -116,8 +116,8 @@ pub(crate) fn open_file_in(folder: &Handle, name: &OsStr, access: Access) -> io:
     open_file_unlinked(&inside(folder, name)?, access)
 }
 
-/// Opens a file by its path. Links on the way are followed, a link at the end is not. New files are for their
-/// owner only. A pipe's server cannot impersonate us.
+/// Opens a file by its path. Links on the way are followed, a link at the end is not. New files inherit the rights of
+/// their folder. The server of a pipe cannot impersonate us.
 pub(crate) fn open_file_unlinked(path: &Path, access: Access) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).security_qos_flags(SECURITY_IDENTIFICATION);
@@ -142,7 +142,8 @@ pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io
     let (old, new) = (inside(from, old)?, inside(to, new)?);
     for pause_ms in [1, 2, 4, 8, 16, 32] {
         match fs::rename(&old, &new) {
-            // Somebody has one of them open, such as a virus scanner, or a reader where that cannot be replaced.
+            // Somebody has one of them open: a virus scanner, or a reader on a file system that cannot replace open
+            // files.
             Err(error) if is_in_use(&error) || error.kind() == io::ErrorKind::PermissionDenied => {
                 thread::sleep(Duration::from_millis(pause_ms));
             }
@@ -164,7 +165,7 @@ pub(crate) fn remove_file_in(folder: &Handle, name: &OsStr) -> io::Result<()> {
     if fs::symlink_metadata(&path)?.file_type().is_symlink_dir() {
         return fs::remove_dir(path);
     }
-    // Not on every file system is the name of an open file free at once, so it loses its name first.
+    // On some file systems the name of a removed file is not free until the file is closed, so it is renamed first.
     let aside = folder.path.join(temporary_name()?);
     let is_aside = fs::rename(&path, &aside).is_ok();
     fs::remove_file(if is_aside { aside } else { path })
@@ -296,7 +297,7 @@ fn hold(path: &Path, flags: u32) -> io::Result<Handle> {
     options.access_mode(FOLDER).share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
     let file = options.custom_flags(FILE_FLAG_BACKUP_SEMANTICS | flags).open(path)?;
     let found = file.metadata()?;
-    // What a link leads to may be stored in another way.
+    // If links are followed, their target may be a reparse point of another kind.
     if flags & FILE_FLAG_OPEN_REPARSE_POINT != 0 {
         refuse_link(&found)?;
     }
@@ -309,7 +310,7 @@ fn hold(path: &Path, flags: u32) -> io::Result<Handle> {
 
 /// The path of something in a folder.
 fn inside(folder: &Handle, name: &OsStr) -> io::Result<PathBuf> {
-    // After a colon comes the name of a stream, which no listing shows.
+    // After a colon comes the name of an alternate stream, which no listing shows.
     if name.encode_wide().any(|unit| unit == u16::from(b':')) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is a colon in its name"));
     }
@@ -321,8 +322,8 @@ fn not_a_link(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Refuses links of every kind, and files whose content is elsewhere: opened directly, such a file has other
-/// content.
+/// Refuses links of every kind, and files whose content is stored elsewhere: they are opened without following, and
+/// then have other content.
 fn refuse_link(found: &Metadata) -> io::Result<()> {
     if found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT == 0 {
         return Ok(());

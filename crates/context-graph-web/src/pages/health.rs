@@ -1,4 +1,4 @@
-//! Whether everything works, what it costs, how much is stored, and whether the records are unchanged.
+//! Whether everything works, what hooks cost, how much is stored, and whether the records are unchanged.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! The pages, one file each: parses the query, asks the records, and builds the HTML.
+//! The pages, one file each: it parses the query, asks the records, and builds the HTML.
 
 pub(crate) mod calls;
 pub(crate) mod entry;

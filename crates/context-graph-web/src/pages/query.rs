@@ -7,7 +7,7 @@ use crate::records::{Asked, SessionsAsked};
 /// The query's pairs, in order.
 pub(crate) type Pairs = Vec<(String, String)>;
 
-/// The query without control and invisible characters, which nobody needs to ask for.
+/// The query without control and invisible characters: no search needs them.
 pub(crate) fn seen(pairs: Pairs) -> Pairs {
     let visible = |text: String| text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect();
     pairs.into_iter().map(|(name, value)| (name, visible(value))).collect()

@@ -111,7 +111,7 @@ pub(crate) fn legend(axis: &Axis) -> Markup {
 
 /// Notable events: drops with their reasons, loops, what the model was told.
 pub(crate) fn notes(id: &str, curve: &Curve, is_linked: bool) -> Markup {
-    // What a session does to its own measures belongs to `consciousness`, not here.
+    // Dreams change only the session's own measures; the command `consciousness` shows them.
     let notes: Vec<&CurveNote> = curve.notes.iter().filter(|note| note.kind != NoteKind::Dream).collect();
     if notes.is_empty() {
         return html! {};

@@ -16,7 +16,7 @@ const CURVE: f64 = 28.0;
 const CURVE_HEIGHT: f64 = 120.0;
 const LANES: f64 = 164.0;
 const LANE: f64 = 32.0;
-/// If there are more lanes, they are drawn as one.
+/// The most lanes. The calls of all further subagents are drawn in the last one.
 const MOST_LANES: usize = 8;
 /// Calls in the same cell of the width are drawn as one.
 const CELLS: f64 = 500.0;

@@ -77,7 +77,7 @@ pub(crate) fn by_call(curve: &Curve, label: &str) -> Markup {
     }
 }
 
-/// Lower values are drawn at the bottom. They are bad anyway, and most sessions need the space above.
+/// Lower values are drawn at the bottom: they are all bad, and most sessions use the space above.
 const FLOOR: f64 = 0.3;
 
 /// The distance of a continuity value from the top of a curve.

@@ -13,8 +13,9 @@ const COMMANDS: usize = 16;
 const FORM: usize = 90;
 /// How much of an error is kept.
 const ERROR: usize = 90;
-/// How much of a call is read, in bytes, and how many commands of one call count.
+/// How much of a command line is read, in bytes.
 const READ: usize = 6_000;
+/// Splitting a command line stops after four times this many commands.
 const MAX_OF_CALL: usize = 6;
 
 /// A command the session has run.

@@ -101,7 +101,7 @@ impl Files {
     }
 }
 
-/// Whether it looks like a member in code instead of a file: `repo.Log`.
+/// Whether it looks like a member in code and not like a file: `repo.Log`.
 fn is_member(path: &str) -> bool {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     !path.contains(['/', '\\']) && ending.contains(|c: char| c.is_ascii_uppercase())

@@ -1,4 +1,4 @@
-//! The presence of a thing in a session: high if it was used often and recently.
+//! The presence of a file or command in a session: high if it was used often and recently.
 
 use serde::{Deserialize, Serialize};
 

@@ -14,7 +14,7 @@ fn filled(sessions: i64, each: i64) -> Store {
             )
             .unwrap();
         for at in 0..each {
-            // The sessions run beside each other.
+            // The sessions run in parallel.
             let (seq, at_ms) = (2 * at + 1, 1000 * at + session);
             let verdict = (at % 3 == 0).then_some(if at % 2 == 0 { "deny" } else { "ask" });
             let early = verdict.filter(|_| at % 4 < 2);
@@ -86,7 +86,7 @@ fn every_entry_is_completed_however_many_there_are_and_progress_is_told() {
     let mut tell = |done: usize, of: usize| told.push((done, of));
     let found = store.newest_entries(&Filter::default(), &[], usize::MAX, &mut tell).unwrap();
     assert_eq!(told, [(0, 2200), (1000, 2200), (2000, 2200)]);
-    // What happened without a call is its own record; it is added with what else completes an entry.
+    // An event that is not part of a call has one record, its own; `complete` adds it.
     let is_complete = |entry: &&EntryRow| entry.is_call || entry.seqs == [entry.seq];
     assert_eq!((found.len(), found.iter().filter(is_complete).count()), (2200, 2200));
     assert!(store.connection.is_autocommit(), "no lock is left");

@@ -75,7 +75,7 @@ pub(super) fn events(
     let mut statement = connection.prepare(&asked)?;
     let mut rows = statement.query([])?;
     let (mut current, mut days) = (None, Vec::new());
-    // Rows of one day stand together, so its counts are looked up once for many.
+    // Rows of one day are next to each other, so the day's counts are looked up once for many rows.
     let mut here = (0, Day::default());
     while let Some(row) = rows.next()? {
         let session: i64 = row.get(0)?;
@@ -98,7 +98,7 @@ pub(super) fn events(
         let event = row.get_ref(3)?.as_str().unwrap_or_default();
         let prompt = row.get_ref(4)?.as_str_or_null().ok().flatten();
         here.1.prompts += u64::from(prompt.is_some_and(|prompt| !is_notice(prompt)));
-        // Our own entries and imported ones do not come from a hook: none took no time at all.
+        // Our own entries and imported records do not come from a hook. A hook always takes more than 0 µs.
         let took = short(row.get(2)?);
         if took > 0 && !is_own_entry(event) {
             under(&mut into.hooks, event).push(took);
@@ -125,12 +125,13 @@ pub(super) fn other_clients(connection: &Connection) -> rusqlite::Result<Clients
     Ok(clients)
 }
 
-/// The agent that a session is of.
+/// The agent of a session.
 fn client_of(clients: &Clients, session: i64) -> &'static str {
     clients.get(&session).copied().unwrap_or(Agent::ClaudeCode.name())
 }
 
-/// Counts calls, by all that is told of them.
+/// Counts calls by outcome, tool, agent and day, the files that they changed and the rules that denied them; keeps the
+/// slowest.
 pub(super) fn calls(
     connection: &Connection,
     place: &str,
@@ -226,7 +227,7 @@ fn name(
     Ok(())
 }
 
-/// Counts what a statement names of a call; returns how much that was.
+/// Counts the names that a statement returns for a call; returns how many there were.
 fn count(
     statement: &mut Statement<'_>,
     key: [i64; 3],

@@ -38,7 +38,8 @@ fn lock_by(file: &File, how: u32) -> io::Result<()> {
     // A handle that already holds the lock, as after a failure, would wait for itself forever.
     let _ = unlock(file);
     let mut place = locked();
-    // SAFETY: the handle is open, and `place` outlives the call, which waits: no file here is opened for overlapped work.
+    // SAFETY: the handle is open, and `place` outlives the call, which waits: no file here is opened for overlapped
+    // I/O.
     succeeded(unsafe { LockFileEx(file.as_raw_handle(), how, 0, 1, 0, &raw mut place) })
 }
 

@@ -21,11 +21,11 @@ pub(super) fn of(file: &File) -> io::Result<Rights> {
     access_list::rights(&descriptor(file)?, user()?).ok_or_else(unreadable)
 }
 
-/// Replaces the access list. What is in a folder already keeps its own.
+/// Replaces the access list. Files that are already in a folder keep theirs.
 pub(super) fn set(file: &File, whom: For) -> io::Result<()> {
     let mut descriptor = access_list::closing(whom, user()?).ok_or_else(unreadable)?;
     let what = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
-    // SAFETY: the handle is open, and the descriptor is a whole one, aligned for words, that outlives the call.
+    // SAFETY: the handle is open, and the descriptor is complete, aligned for words, and outlives the call.
     succeeded(unsafe { SetKernelObjectSecurity(file.as_raw_handle(), what, descriptor.as_mut_ptr().cast()) })
 }
 
@@ -39,9 +39,9 @@ pub(super) fn user() -> io::Result<&'static [u8]> {
     Ok(USER.get_or_init(|| user))
 }
 
-/// The number that stands for the token of this process, as `GetCurrentProcessToken` in the header of Windows has it.
+/// The pseudo handle of this process's token: `GetCurrentProcessToken` in the Windows headers is this constant.
 const PROCESS_TOKEN: isize = -4;
-/// The room for what the system says about a user: a pointer, attributes and the longest SID have 84 bytes.
+/// The size of the buffer for a `TOKEN_USER`, in words: a pointer, attributes and the longest SID have 84 bytes.
 const USER_WORDS: usize = 32;
 
 fn read_user() -> io::Result<Vec<u8>> {
@@ -53,7 +53,7 @@ fn read_user() -> io::Result<Vec<u8>> {
     let answer =
         unsafe { GetTokenInformation(token, TokenUser, words.as_mut_ptr().cast(), room, &raw mut length) };
     succeeded(answer)?;
-    // It begins with a pointer to the SID, which is in the same buffer.
+    // The buffer begins with a pointer to the SID, which is in the same buffer.
     let place = words.as_ptr().addr();
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     let sid = words[0].checked_sub(place).and_then(|at| access_list::sid(bytes.get(at..)?));
