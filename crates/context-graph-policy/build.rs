@@ -1,4 +1,4 @@
-//! Makes static tables of `programs/*.toml`, so that no hook reads them.
+//! Turns `programs/*.toml` into static tables, so that hooks do not parse them.
 
 #[path = "src/programs/row.rs"]
 #[expect(unreachable_pub, reason = "the library has these too, and shows them")]
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A folder that cargo tells a build about.
+/// A folder from a variable that cargo sets.
 #[expect(clippy::disallowed_methods, reason = "cargo tells a build everything by variables")]
 fn told(name: &str) -> Result<PathBuf, String> {
     env::var(name).map(PathBuf::from).map_err(|error| format!("{name}: {error}"))

@@ -207,7 +207,7 @@ fn check_shape(label: &str, (prefix, alphabet, least, most): &Shape) -> Outcome<
 }
 
 fn write_tables(text: &mut String, kinds: &[Kind], rows: &[Row<'_>]) -> std::fmt::Result {
-    writeln!(text, "/// What the kinds are called, and who hands them out or what they are.")?;
+    writeln!(text, "/// The label of each kind, and its vendor or description.")?;
     writeln!(text, "pub(super) static KINDS: [(&str, &str); {}] = [", kinds.len())?;
     for kind in kinds {
         writeln!(text, "    ({:?}, {:?}),", kind.label, [kind.of.as_str(), &kind.is].concat())?;
@@ -224,7 +224,7 @@ fn write_tables(text: &mut String, kinds: &[Kind], rows: &[Row<'_>]) -> std::fmt
     }
     writeln!(
         text,
-        "}}\n\n/// What words in names of settings begin with, and the kind that it means. Sorted."
+        "}}\n\n/// Beginnings of words in names of settings, and the kind that each means. Sorted."
     )?;
     let named = kinds.iter().enumerate().flat_map(|(at, kind)| kind.names.iter().map(move |name| (name, at)));
     let mut named: Vec<_> = named.collect();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Its text: a plain string, or that of its blocks.
+/// The text of some content: the string itself, or the texts of its blocks, joined by line breaks.
 pub fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -17,7 +17,7 @@ use crate::fields::Fields;
 /// The largest event that is read, in bytes. The client's largest seen payload was 6 MB.
 pub const MAX_INPUT_BYTES: usize = 16 * 1024 * 1024;
 
-/// The most values in an event. Small values take a hundred times more memory than they have bytes.
+/// The most values in an event. In memory, a small value takes a hundred times its size in bytes.
 pub const MAX_VALUES: usize = 500_000;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";

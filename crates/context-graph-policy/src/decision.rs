@@ -40,7 +40,7 @@ impl Severity {
     }
 }
 
-/// What happens to the call, loosest first. A change has its input with it; `None` is for no verdict.
+/// What happens to the call, loosest first. `None` means that no rule gave a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Verdict {
     /// No rule has an opinion: the client continues as if there were no hook.
@@ -206,7 +206,7 @@ impl Decision {
         self
     }
 
-    /// The decision about something that happens whatever the rules say.
+    /// Replaces the verdict of the rules and drops their context. Findings and notes stay on record.
     pub(crate) fn overruled(mut self, verdict: Verdict) -> Self {
         self.uncarried.clear();
         self.without_context().with_verdict(verdict)

@@ -40,7 +40,7 @@ fn nearest_of(verbs: &[Verb], verb: Verb) -> Option<Verb> {
     stricter.or_else(|| verbs.iter().copied().filter(refusing).filter(|_| verb < Verb::Modify).min())
 }
 
-/// The final decision: what the event can carry, and the agent, if it is not Claude Code. An agent that was held before is
+/// The final decision, as the event can carry it, and the agent if it is not Claude Code. An agent that was held before is
 /// released. A settled decision can be settled again after others were joined to it.
 #[must_use]
 pub fn settle(caller: Option<&Caller>, event: &Event, decision: Decision) -> Decision {

@@ -139,7 +139,7 @@ pub(crate) fn effects_under(
 }
 
 impl OnError {
-    /// The decision about a call that could not be decided about.
+    /// The decision for a call if deciding failed.
     pub(crate) fn decide(self, error: &dyn std::error::Error) -> Decision {
         let verdict = match self {
             Self::Allow => {

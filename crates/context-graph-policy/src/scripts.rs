@@ -1,7 +1,7 @@
 //! Commands in files: those that a call writes, and those that it runs.
 //!
-//! Otherwise nothing would check what is written now and run later. A file shows less clearly than a command
-//! what will happen. So only what ordinary work never does counts here, and instead of refusing we ask the user.
+//! Otherwise nothing would check what is written now and run later. The effects of a file are less certain than
+//! those of a command. So only what ordinary work never does counts here, and the user is asked instead of refusing.
 
 use context_graph_events::quoted;
 use serde_json::Value;

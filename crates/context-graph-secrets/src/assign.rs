@@ -211,7 +211,7 @@ fn string_at(bytes: &[u8], from: usize, named: Named, how: How) -> Option<Hit> {
     Some(Hit { start: literal.start, end: literal.end, kind })
 }
 
-/// A random value for a vague name: `key`, in the query of a URL or elsewhere.
+/// Whether the value of a vague name such as `key` is random. A value in the query of a URL may be shorter.
 fn drawn_key(value: &[u8], in_query: bool) -> bool {
     let kinds = [UPPER, LOWER, DIGIT].iter().filter(|&&set| count(value, set) >= 3).count();
     let enough = if in_query {
@@ -222,7 +222,7 @@ fn drawn_key(value: &[u8], in_query: bool) -> bool {
     enough && is_random(value) && !is_uuid(value) && !made_up(value) && !is_member(value) && !refers(value)
 }
 
-/// The name before the sign at this position: bare, quoted, in brackets, or with a type's question mark.
+/// The name before the `=` or `:` at this position: bare, quoted, in brackets, or with a type's question mark.
 fn name_before(bytes: &[u8], sign: usize) -> Option<(usize, usize)> {
     let mut to = sign;
     let mut steps = 0;

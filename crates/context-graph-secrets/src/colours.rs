@@ -6,13 +6,13 @@ use super::scan::Hit;
 const ESCAPE: u8 = 0x1b;
 /// An escape character as JSON writes it.
 const WRITTEN: &str = "\\u001b";
-/// The longest sequence. What is longer is no colour.
+/// The longest sequence. A longer one is not a colour.
 const LONGEST: usize = 256;
 
-/// A text without its escape sequences, and where its pieces were.
+/// A text without its escape sequences, and the positions of its pieces in the original.
 pub(super) struct Plain {
     pub text: String,
-    /// For each piece: where it begins here, and where it began.
+    /// For each piece: its offset in `text`, and its offset in the original.
     pieces: Vec<(usize, usize)>,
 }
 
@@ -40,12 +40,12 @@ impl Plain {
         }
     }
 
-    /// Where a hit is in the text with its sequences. Those inside of it belong to it, those around it do not.
+    /// The same hit in the original text. It includes the sequences inside the secret, but not those around it.
     pub(super) fn back(&self, hit: &Hit) -> Hit {
         Hit { start: self.origin(hit.start), end: self.origin(hit.end - 1) + 1, ..*hit }
     }
 
-    /// Where a byte was.
+    /// The offset of a byte in the original.
     fn origin(&self, at: usize) -> usize {
         let after = self.pieces.partition_point(|(start, _)| *start <= at);
         after.checked_sub(1).map_or(at, |piece| at - self.pieces[piece].0 + self.pieces[piece].1)

@@ -98,7 +98,6 @@ fn is_pronounceable(run: &[u8]) -> bool {
     vowels * 4 >= run.len() && !run.windows(4).any(|four| !four.iter().any(vowel))
 }
 
-/// Whether this is a UUID.
 pub(super) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(at, &byte)| match at {

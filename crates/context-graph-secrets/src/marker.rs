@@ -55,7 +55,6 @@ pub(super) fn end_of_marker(bytes: &[u8], at: usize) -> Option<usize> {
     (closed && all(digits, HEX)).then_some(at + OPENING.len() + label + DIGITS + 2)
 }
 
-/// Whether it contains a marker.
 pub(super) fn has_marker(bytes: &[u8]) -> bool {
     bytes
         .windows(OPENING.len())

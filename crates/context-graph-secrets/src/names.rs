@@ -4,7 +4,7 @@ use super::bytes::{ALNUM, DIGIT, LOWER, UPPER, is, is_at};
 use super::kind::{Kind, NAMES};
 use super::name_words::{FINDING, KEYS, MARKING, PASSWORDS, SECRETS, SUFFIXES, TOKENS, one_of};
 
-/// What a name says its value is.
+/// What a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// A password: it may be short and may be a word.

@@ -1,4 +1,4 @@
-//! One pass over the text. Most bytes cost one table lookup; words, signs and dashes are examined further.
+//! One pass over the text. Most bytes cost one table lookup; words and punctuation are examined further.
 //!
 //! Every rule looks at a bounded range around its position, so the pass is linear.
 
@@ -174,7 +174,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Remembers passwords of the command that begins here. One that was piped into it is stored at once.
+    /// Remembers passwords of the command that begins here. One that is piped into the command lies before it and is
+    /// stored at once.
     fn expect(&mut self, passwords: Vec<Hit>) {
         if passwords.is_empty() {
             return;

@@ -20,7 +20,7 @@ const TELLING: [&[u8]; 10] = [
     b"....",
 ];
 
-/// Short words that show it only if they stand apart: four or five letters in a row also occur in random text.
+/// Short words that show it only next to a separator: four or five letters in a row also occur in random text.
 const TELLING_APART: [&[u8]; 7] = [b"your", b"YOUR", b"xxxx", b"XXXX", b"dummy", b"Dummy", b"DUMMY"];
 
 /// Whether this is a placeholder for a token: an example, one repeated character, a count.
@@ -31,7 +31,7 @@ pub(super) fn made_up(value: &[u8]) -> bool {
         || counted(value)
 }
 
-/// Whether the value contains the word with a sign, or an end of the value, at one of its sides.
+/// Whether the value contains the word with no letter or digit on at least one side.
 fn stands_apart(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).enumerate().any(|(at, window)| {
         let apart =
@@ -102,7 +102,7 @@ pub(super) fn only_words(value: &[u8]) -> bool {
     true
 }
 
-/// The end of the word, number or sign that begins here. A word ends before a capital that follows a lower-case
+/// The end of the word, number or punctuation that begins here. A word ends before a capital that follows a lower-case
 /// letter.
 fn word_end(value: &[u8], at: usize) -> usize {
     let class = if is(value[at], LETTER) { LETTER } else { DIGIT };
@@ -123,7 +123,7 @@ pub(super) fn refers(value: &[u8]) -> bool {
     opens(value) || path || within(value)
 }
 
-/// Whether it begins like something that is substituted. Passwords may begin with any sign, so the rest is
+/// Whether it begins like something that is substituted. Passwords may begin with any character, so the rest is
 /// checked too.
 fn opens(value: &[u8]) -> bool {
     let Some((&first, rest)) = value.split_first() else { return false };

@@ -30,8 +30,8 @@ pub(super) fn data_source_at(bytes: &[u8], at: usize) -> Option<Hit> {
     credentials(bytes, from, at, Kind::DATABASE_URL)
 }
 
-/// The position of the `@` before the host. A raw `#` or `?` in a password is common; what comes before it
-/// tells it from a port.
+/// The position of the `@` before the host. A raw `#` or `?` in a password is common. It only ends the search after
+/// an `@`, after a port, or if there is no colon.
 fn userinfo_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut colon = None;
     let mut last = None;

@@ -22,7 +22,7 @@ const MAX_BARE: usize = 1024;
 pub(super) enum How {
     /// Between quotes. `assigned` if it follows `=`, which does not occur in tables of translated texts.
     Quoted { assigned: bool },
-    /// Directly after the sign: `NAME=value`.
+    /// Directly after the `=` or `:`, as in `NAME=value`.
     Tight,
     /// After a space: `name: value`, `--name value`.
     Loose,
@@ -124,7 +124,7 @@ fn constructor(bytes: &[u8], at: usize) -> Option<usize> {
     Some(at + found.len())
 }
 
-/// The text from here up to a space or an ending sign.
+/// The text from here up to a space or another character that ends it.
 fn bare_at(bytes: &[u8], at: usize, ending: Ending) -> Option<Literal> {
     let ends = |offset: usize, byte: u8| match byte {
         b'"' | b'\'' | b'`' | b'<' | b'>' => true,
@@ -236,7 +236,7 @@ fn is_password(named: Named, value: &[u8], how: How) -> bool {
     }
 }
 
-/// Whether it has more than letters and word separators.
+/// Whether it mixes letters with digits or punctuation, or is a number of 6 to 12 digits.
 fn signed(value: &[u8]) -> bool {
     let letters = value.iter().any(|&byte| is(byte, LETTER) || !byte.is_ascii());
     let digits = value.iter().any(|&byte| is(byte, DIGIT));
@@ -244,20 +244,19 @@ fn signed(value: &[u8]) -> bool {
     letters && (digits || signs) || value.len() >= 6 && all(value, DIGIT) && value.len() <= 12
 }
 
-/// Whether letters of both cases are mixed at random.
+/// Whether it is long enough and random.
 fn drawn(value: &[u8]) -> bool {
     value.len() >= 10 && (is_gibberish(value) || is_random(value)) && !reads_as_words(value)
 }
 
-/// Whether it has letters of both cases, digits and signs, and no call or brackets: then an arithmetic sign in
-/// it is not arithmetic.
+/// Whether it has letters of both cases and digits, and no brackets: then `+` or `*` in it does not make it code.
 fn is_strong(value: &[u8]) -> bool {
     let has = |set| value.iter().any(|&byte| is(byte, set));
     let groups = value.iter().any(|byte| b"()[]{}<>|\\".contains(byte));
     value.len() >= 10 && has(UPPER) && has(LOWER) && has(DIGIT) && !groups
 }
 
-/// The value without the signs of types and parameters.
+/// The value without the punctuation of types and parameters at its ends.
 fn trimmed(value: &[u8]) -> &[u8] {
     let start = value.iter().position(|byte| !b"&*!@:#".contains(byte)).unwrap_or(value.len());
     let end = value.iter().rposition(|byte| !b"?!;,.:".contains(byte)).map_or(start, |last| last + 1);

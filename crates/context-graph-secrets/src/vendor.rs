@@ -26,7 +26,7 @@ pub(super) fn token_at(bytes: &[u8], at: usize) -> Option<Hit> {
         let fits = (shape.length.0..=shape.length.1).contains(&body.len());
         // If letters or digits follow, it is something else that starts the same way.
         let ends = !is_at(bytes, end, ALNUM | UNDERSCORE);
-        // A name in code could follow a short prefix.
+        // A prefix that is short or ends in a letter or digit may also begin a name in code.
         let telling = prefix.len() >= 4 && !is_at(prefix, prefix.len() - 1, ALNUM);
         let drawn = if shape.address {
             leads_to_secret(body)
@@ -48,10 +48,10 @@ fn leads_to_secret(path: &[u8]) -> bool {
 }
 
 /// The token that begins inside the word `from..to`, directly after letters that do not belong to it. Only
-/// prefixes that continue after the word are tried, and none that ordinary words end in.
+/// prefixes that reach beyond the word are tried, and not those that ordinary words end in.
 pub(super) fn token_within(bytes: &[u8], from: usize, to: usize) -> Option<Hit> {
     if !is_at(bytes, to, UNDERSCORE | DASH | DOT) {
-        // A key id of AWS has no sign in it, but a length of its own, and no small letters.
+        // An AWS key id has no separator. Its fixed length and the lower-case letter before it show where it begins.
         let at = to.checked_sub(20).filter(|&at| at > from && bytes[at - 1].is_ascii_lowercase())?;
         return (starts(bytes, at, b"AKIA") || starts(bytes, at, b"ASIA")).then(|| token_at(bytes, at))?;
     }
@@ -64,7 +64,7 @@ pub(super) fn token_within(bytes: &[u8], from: usize, to: usize) -> Option<Hit> 
     })
 }
 
-/// The longest part of a prefix before its first sign.
+/// The longest part of a prefix before its first separator.
 const MAX_PREFIX: usize = 10;
 
 /// The JSON Web Token that begins here: three parts, of which the first two are JSON in Base64.

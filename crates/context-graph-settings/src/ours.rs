@@ -1,6 +1,6 @@
 //! Which entries of a settings file are ours.
 //!
-//! An entry is ours because of the program it runs. That survives whatever a person or the client does to the
+//! An entry is ours if it runs our program. This still holds after a person or the client has rewritten the
 //! file:
 //!
 //! - the program `context-graph` (or `.exe`), in any folder, with `hooks` as its first argument;
@@ -201,7 +201,7 @@ fn file_name(path: &str) -> &str {
 fn shell_words(line: &str) -> Option<Vec<String>> {
     const PROJECT: [&str; 3] = [PROJECT_FOLDER, "$CLAUDE_PROJECT_DIR", "$env:CLAUDE_PROJECT_DIR"];
     let line = PROJECT.iter().fold(line.to_owned(), |line, name| line.replace(name, "."));
-    // An assignment before the program: the shell runs the word behind it.
+    // `NAME=value program`: the first word is an assignment, so the line is more than a program with arguments.
     let first = line.trim_start().split([' ', '\t', '\'', '"']).next().unwrap_or("");
     if first.split_once('=').is_some_and(|(name, _)| !name.contains(['/', '\\'])) {
         return None;
@@ -222,7 +222,7 @@ fn shell_words(line: &str) -> Option<Vec<String>> {
                 chars.next();
                 word.get_or_insert_default().push('\'');
             }
-            // A shell drops it, unless this is a path of Windows or an argument of PowerShell, where it stays.
+            // A POSIX shell would drop the backslash. In a Windows path and in PowerShell it stays.
             (None, '\\')
                 if !word.as_deref().is_some_and(is_full_path)
                     && !words.first().is_some_and(|program: &String| is_powershell(program)) =>

@@ -31,7 +31,7 @@ pub(crate) enum Before {
     Missing,
     /// A file with only white space.
     Blank(String),
-    /// Settings.
+    /// Any other file.
     Settings,
 }
 
@@ -57,8 +57,8 @@ impl Undo {
         Self { origin: Before::Missing, from, result, steps: vec![step], empty: BTreeMap::new() }
     }
 
-    /// The undo of two installations, of which `earlier` was the first. Without this, undoing the second would
-    /// stop at the result of the first.
+    /// One undo for two installations, of which `earlier` was the first. The undo of the second alone would
+    /// restore the result of the first.
     #[must_use]
     pub fn following(mut self, earlier: &Self) -> Self {
         if earlier.result == self.from {
@@ -148,10 +148,10 @@ fn read_fingerprint(value: &Value) -> Option<Fingerprint> {
     Some(Fingerprint { bytes: value.get("bytes")?.as_u64()?, fnv1a })
 }
 
-/// Why a record cannot be used. Uninstalling works without it.
+/// Why stored undo data cannot be used. Uninstalling works without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UndoError {
-    /// It is not a record.
+    /// It is not undo data.
     Unreadable,
     /// Its version is not known.
     Version(u64),

@@ -14,9 +14,9 @@ use crate::undo::{Before, Undo};
 
 /// Removes everything of ours from the text of a settings file.
 ///
-/// With the record of the installation, and if nothing else has changed since, the result is the original, byte
+/// With the [`Undo`] of the installation, and if nothing else has changed since, the result is the original, byte
 /// for byte; `None` means that there was no file. Otherwise our entries are removed, together with groups,
-/// arrays and objects that contain nothing else, except those that existed before according to the record.
+/// arrays and objects that contain nothing else, except those that existed before according to `undo`.
 pub fn uninstall(text: &str, undo: Option<&Undo>) -> Result<Edited, SettingsError> {
     uninstall_where(text, undo, &in_usual_folder)
 }
@@ -41,8 +41,7 @@ pub(crate) fn take_all_out(
     let mut changes = Vec::new();
     let edited = |text, changes| Ok(Edited { text, changes, notes: Vec::new(), undo: None });
 
-    // The original text may also contain our hooks, from an installation without a record. So continue from
-    // there.
+    // The restored text may still contain our hooks, from an installation that left no undo. So continue with it.
     let before = undo.and_then(|undo| undo.revert(text)).filter(|before| before != text);
     if let Some(before) = &before {
         if undo.is_some_and(|undo| undo.origin == Before::Missing) && before.is_empty() {

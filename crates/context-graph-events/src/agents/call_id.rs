@@ -5,8 +5,8 @@ use serde_json::Value;
 /// What a derived id begins with.
 const DERIVED: &str = "derived-";
 
-/// Whether an id was made by us. Two equal calls have the same one: the same request after an answer is a new call;
-/// two equal requests before an answer count as one.
+/// Whether we derived this id. Equal calls get equal ids. So an equal request is a new call only after the first one
+/// was answered.
 pub fn is_derived(id: &str) -> bool {
     id.starts_with(DERIVED)
 }

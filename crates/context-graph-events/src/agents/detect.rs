@@ -48,7 +48,7 @@ fn named(object: &Map<String, Value>, name: &str, around: Surroundings<'_>) -> O
     if object.contains_key("sessionId") {
         return Some(Agent::Copilot);
     }
-    // Nobody else writes such names in this field.
+    // In this field, only Cursor writes names that begin with a lower-case letter.
     if name.starts_with(|first: char| first.is_ascii_lowercase()) {
         return Some(Agent::Cursor);
     }
@@ -82,8 +82,8 @@ fn named(object: &Map<String, Value>, name: &str, around: Surroundings<'_>) -> O
     if object.contains_key("turn_id") || is_unfiled || lies_in("/rollout-") {
         return Some(Agent::Codex);
     }
-    // Droid's calls have no id. Neither have events of the session, so Claude Code's are known by their transcript: Droid's
-    // variable is also set in a Claude Code that runs in a shell of Droid.
+    // Droid sends no id of a call. But session events of Claude Code have none either, and Droid's variable is also
+    // set in a Claude Code that was started in a shell of Droid. So a transcript of Claude Code rules Droid out.
     let started_by_droid = || (around.variable)("DROID_PROJECT_DIR").is_some();
     let is_droid = !object.contains_key("tool_use_id")
         && (lies_in("/.factory/") || !lies_in("/.claude/") && started_by_droid());

@@ -107,7 +107,7 @@ agents! {
 }
 
 impl Agent {
-    /// The agent that a session belongs to: the ids of all others begin with their name.
+    /// The agent that a session belongs to. An id without the name of an agent at its start is from Claude Code.
     pub fn of_session(session_id: &str) -> Self {
         let named =
             |agent: &Self| session_id.strip_prefix(agent.name()).is_some_and(|rest| rest.starts_with('-'));

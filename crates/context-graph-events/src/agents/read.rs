@@ -1,5 +1,6 @@
 //! One reader for all agents: renames what their sheets name, fills in what Claude Code always sends, and reads the
-//! result as its event. Values of a wrong type are not changed, so decoding fails and the call is refused.
+//! result as its event. Values of a wrong type are not changed, so decoding fails and the call is answered as an
+//! undecided call.
 
 use serde_json::{Map, Value};
 
@@ -45,7 +46,7 @@ pub(super) fn event(
         None => Err(DecodeError::NotAnEvent { found: "no name of an event" }),
     };
     let native = name.inspect_err(|_| {
-        // It may be a call: an event with a tool and without a result is treated as a call and refused.
+        // An event with a tool and without a result may be a call, so it is answered as an undecided call.
         let has = |keys: &[&str]| keys.iter().any(|key| object.contains_key(*key));
         if has(&OF_A_CALL) && !has(&RESULTS) {
             let call = EventName::PreToolUse;
@@ -77,7 +78,7 @@ pub(super) fn event(
     if event.is_some_and(|event| NEEDED.contains(&event)) {
         return Event::from_object(object);
     }
-    // An event with a known name but not its fields is kept as an unknown one: it is not important.
+    // The event is not in `NEEDED`: if it cannot be read, it is recorded as an unknown event.
     Event::from_object(object.clone()).or_else(|_| {
         caller.event = None;
         let name = format!("{agent}:{}", caller.native_event);

@@ -110,7 +110,7 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-/// The tool with this name at an agent.
+/// The tool that agents call by this name.
 pub(super) fn find(native: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.theirs.contains(&native))
 }

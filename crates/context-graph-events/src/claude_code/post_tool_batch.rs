@@ -1,4 +1,4 @@
-//! After all tool calls of one model turn.
+//! After all tool calls of one response of the model.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ record! {
 }
 
 payload! {
-    /// All calls of one model turn are done. Only this event reports calls that never reached a tool.
+    /// All calls of one response of the model are done. Only this event reports calls that never reached a tool.
     PostToolBatchPayload of PostToolBatch answered by PostToolBatchReply {
         /// The calls, one entry each.
         required tool_calls: Vec<PostToolBatchToolCall>,

@@ -147,7 +147,7 @@ impl PolicyConfig {
     }
 }
 
-/// The rules that a program and its subcommands stop by.
+/// The rules that the stops of a program and its subcommands name.
 fn rules_of(row: &Row, found: &mut Vec<String>) {
     found.extend(row.stops.iter().map(|stop| stop.rule.to_string()));
     row.sub.iter().for_each(|sub| rules_of(sub, found));
@@ -166,7 +166,7 @@ fn tightened(user: &PolicyConfig, id: &str, wanted: &GuardConfig) -> GuardConfig
 }
 
 fn add(list: &mut Vec<String>, more: &[String]) {
-    // A file may name thousands, and it must not make joining them slow.
+    // A set, because a list may have thousands of items.
     let mut known: BTreeSet<&str> = list.iter().map(String::as_str).collect();
     let fresh: Vec<String> = more.iter().filter(|item| known.insert(item)).cloned().collect();
     list.extend(fresh);

@@ -1,4 +1,4 @@
-//! The files in which agents are told to call us: Claude Code's, and those of other agents.
+//! The settings files that register our hooks: Claude Code's, and those of other agents.
 
 use crate::programs::lists::AGENT_SETTINGS;
 
@@ -15,7 +15,7 @@ pub(crate) fn of_other_agents() -> impl Iterator<Item = &'static str> {
     AGENT_SETTINGS.iter().map(|pattern| pattern.trim_start_matches("**/"))
 }
 
-/// Whether a path is one of these files, in whatever folder.
+/// Whether a path is one of these files, in any folder.
 pub(crate) fn is_settings(path: &str) -> bool {
     settings()
         .any(|file| path.strip_suffix(file).is_some_and(|before| before.is_empty() || before.ends_with('/')))

@@ -15,14 +15,14 @@ pub enum FileKind {
     Link(String),
 }
 
-/// Folders of ours and of the client that variables name in place of the usual ones.
+/// Folders of ours and of the client that environment variables name instead of the default ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NamedPlaces {
     /// The client's, with the user's settings.
     pub client: Option<String>,
     /// The project's state.
     pub state: Option<String>,
-    /// The user's own folder of ours.
+    /// Our folder with the user's files: configuration, trust, private files.
     pub own: Option<String>,
 }
 

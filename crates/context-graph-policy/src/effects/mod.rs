@@ -118,7 +118,7 @@ impl Run {
     }
 }
 
-/// More rights than the user's own.
+/// A privilege escalation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Privilege {
     /// Another user, usually root, through this program.
@@ -157,7 +157,7 @@ pub enum Unknown {
 pub enum Disclosure {
     /// All environment variables.
     Environment,
-    /// This variable.
+    /// One variable.
     Variable,
     /// A credential store, by this command.
     Store(String),

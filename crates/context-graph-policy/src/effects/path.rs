@@ -152,8 +152,8 @@ fn uncleaned(written: &Text, cwd: &Text) -> Option<String> {
     if path.starts_with('/') { Some(path.to_owned()) } else { Some(format!("{}/{path}", cwd.literal()?)) }
 }
 
-/// The folder that a process reaches: after a link, `..` leads up from the link's target. Only a shell that
-/// tracks its folder by name goes by the text.
+/// The folder that a process reaches: after a link, `..` leads up from the link's target. The `cd` of a shell is
+/// different: it removes `..` from the text.
 pub(crate) fn arrived(written: &Text, cwd: &Text, fs: &dyn FileSystem) -> Text {
     let by_name = absolute(written, cwd);
     let real = uncleaned(written, cwd).and_then(|path| follow(&path, fs));

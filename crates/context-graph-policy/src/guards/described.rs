@@ -106,7 +106,7 @@ fn is_excused(case: &Case<'_>, call: &Invocation<'_>, rule: &Rule) -> bool {
     }
 }
 
-/// The consequence, for a table without words of its own.
+/// The consequence, for a stop without `says`.
 fn consequence(rule: &str) -> &'static str {
     match rule {
         "destructive-data/database" => "would delete data",

@@ -214,7 +214,7 @@ fn kills_everything(run: &Run) -> bool {
             });
             let only_minus_one = words.len() == 1 && words[0] == "-1";
             let hard = words.iter().any(|word| matches!(word.as_str(), "-9" | "-KILL" | "-SIGKILL"));
-            // Asking the own group to end only affects this shell. Killing it also ends the program that runs
+            // SIGTERM to the own process group only ends this shell. SIGKILL also ends the program that started
             // it.
             let own_group = hard && words.iter().any(|word| word == "0");
             only_minus_one || own_group || targets.into_iter().any(|(_, word)| word == "-1" || word == "1")

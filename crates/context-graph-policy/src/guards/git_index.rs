@@ -12,7 +12,7 @@ const SIZE_BEFORE_NAME: usize = 4 + 20 + 2;
 pub(super) struct Index(Vec<u8>);
 
 impl Index {
-    /// Reads it. `None` if there is none, or if names cannot be found in it: version 4 does not store them whole.
+    /// Reads the index. `None` if it is missing or has version 4, which does not store whole names.
     pub(super) fn of(case: &Case<'_>) -> Option<Self> {
         let file = format!("{}/.git/index", case.ctx.project.trim_end_matches('/'));
         let bytes = case.ctx.fs.content(&file, MAX_BYTES)?;
@@ -20,7 +20,8 @@ impl Index {
         has_whole_names.then_some(Self(bytes))
     }
 
-    /// Whether git tracks the file with this name, counted from the project's root.
+    /// Whether git tracks the file with this name, relative to the project's root. A longer name that contains it counts
+    /// too.
     pub(super) fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }

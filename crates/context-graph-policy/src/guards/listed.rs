@@ -32,7 +32,7 @@ pub(super) fn changes_what_is_listed(case: &Case<'_>) -> bool {
 
 /// A list of files: where it starts, and which files there it contains.
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 struct List {
     /// Absolute paths, which may be patterns.
     starts: Vec<String>,

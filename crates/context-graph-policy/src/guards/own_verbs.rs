@@ -1,4 +1,4 @@
-//! Our own commands, as an agent may use them. It may ask questions. Commands that forge the user's words,
+//! Which of our own commands an agent may run: those that only answer. Commands that forge the user's words,
 //! remove records, loosen rules or switch the guard off are only for the user's own terminal.
 
 use super::Case;

@@ -1,4 +1,4 @@
-//! More rights than the user's own.
+//! Privilege escalation: acting as another user, granting rights, containers with full access.
 
 use context_graph_events::quoted;
 

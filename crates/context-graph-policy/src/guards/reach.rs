@@ -140,7 +140,7 @@ impl<'r> Find<'r> {
 }
 
 /// The tests of a `find`, applied to one path.
-#[expect(clippy::struct_excessive_bools, reason = "each says one thing that was seen on the way")]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 struct Trial<'t> {
     tests: &'t [&'t str],
     at: usize,

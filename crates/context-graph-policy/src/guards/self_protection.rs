@@ -41,7 +41,7 @@ const POLICY_FILES: &[&str] = &[
 ];
 /// In any folder, because a variable can move the user's configuration out of the home folder.
 const TRUST_FILES: &[&str] = &["**/context-graph/trust", "**/context-graph/trust/**"];
-/// The user's secret, the heads of the chains and the team's policy: nobody has a reason to change these but the program.
+/// The user's secret, the heads of the chains and the team's policy: only our program has a reason to change these.
 const PRIVATE_FILES: &[&str] = &["**/context-graph/private", "**/context-graph/private/**"];
 /// The folder that contains the trust and private files.
 const OWN_FOLDER: &[&str] = &["~/.config/context-graph"];

@@ -1,4 +1,4 @@
-//! Whether a path means settings of an agent here, or a folder that has some.
+//! Whether a path is an agent's settings file that is used here, or a folder that contains one.
 
 use super::Case;
 use super::places::{has_extension, holds, is_passing, is_within};

@@ -136,7 +136,7 @@ fn looks_up_guard(case: &Case<'_>, run: &Run) -> bool {
         })
 }
 
-/// Whether a command names the client's process: the shell's parent, or the one that the client's own variable tells.
+/// Whether a command names the client's process: the shell's parent, or the process in `CLAUDE_PID`.
 pub(super) fn names_client(case: &Case<'_>) -> bool {
     ["$PPID", "${PPID}", "CLAUDE_PID"].iter().any(|process| case.command.contains(process))
 }
@@ -158,7 +158,7 @@ pub(super) fn starves(case: &Case<'_>, run: &Run) -> bool {
     }
 }
 
-/// Whether a client is started with its own settings that concern hooks or are not known.
+/// Whether `--settings` gives a client settings about hooks, or a file that we do not read.
 fn brings_settings(run: &Run) -> bool {
     let attached = run.args.iter().filter_map(|arg| arg.strip_prefix("--settings="));
     let behind =

@@ -55,7 +55,7 @@ pub(super) fn speaks(case: &Case<'_>, call: &Invocation<'_>) -> Option<&'static 
         });
     let goes_on = CONTINUING.iter().any(|(client, words)| *client == run.name && has(words));
     let by_id = || run.args.iter().any(|arg| arg.prefix().starts_with("--resume="));
-    // Without these, Claude Code wants a terminal, where the user sees what is said.
+    // Without these, Claude Code needs a terminal, so the user sees the prompt.
     let unseen = !run.name.starts_with("claude") || has(&["-p", "--print"]) || run.stdin.is_some();
     let continues =
         (goes_on || run.name.starts_with("claude") && by_id()) && unseen && !has(&["--fork-session"]);

@@ -141,7 +141,7 @@ const OWN: &[&str] = &[
 /// Schemes for fetching, also after `git+` and similar.
 const FETCHED: &[&str] = &["http", "https", "git", "ssh", "ftp", "oci", "hg", "svn"];
 
-/// Whether there is an address without encryption, or of a machine without a name. Others can tamper with its
+/// Whether there is an address that is fetched without encryption, or from an IP address. Others can tamper with the
 /// answer.
 pub(crate) fn has_plain(text: &str) -> bool {
     addresses(text).any(|(scheme, host)| !is_near(host) && (scheme == "http" || is_number(host)))
@@ -180,7 +180,7 @@ fn address<'t>(before: &'t str, behind: &'t str) -> Option<(&'t str, &'t str)> {
     (FETCHED.contains(&scheme) && !host.is_empty()).then_some((scheme, host))
 }
 
-/// Whether a host is this machine, or only known in its own network.
+/// Whether a host is this machine or has a name of a local network.
 fn is_near(host: &str) -> bool {
     let ends = [".local", ".localhost", ".internal", ".lan", ".home.arpa"];
     host.parse::<Ipv4Addr>()

@@ -188,7 +188,7 @@ pub enum Reach {
 /// A program, or a subcommand of one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a key of a table, said or not")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of a row, set or not")]
 pub struct Row {
     /// Its name.
     #[serde(skip)]

@@ -1,7 +1,7 @@
 //! Turns decision sets into one decision.
 //!
 //! A decision is an object with `rule_id`, `reason` and `severity`. A plain text is a reason, and a set that is
-//! just `true` is a decision without one. A changed input is merged into the call's own input, because the
+//! just `true` is a decision without a reason. A changed input is merged into the call's own input, because the
 //! client replaces the whole. Several changes are merged by `priority`.
 
 use context_graph_events::EventName;

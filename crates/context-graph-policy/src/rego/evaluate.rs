@@ -4,10 +4,10 @@
 //! again alone: an error in one package must not affect the others.
 //!
 //! One thread does the work, never the caller's. More threads gain little on an idle machine and lose much on a
-//! busy one, because the slowest to get a processor is waited for. The engine's clock stops a rule that loops.
-//! That clock does not know whether the thread was allowed to run; if it was not, the package runs again. Work
-//! that the engine cannot interrupt (a parse that explodes, one huge built-in call) is abandoned when the time
-//! is over, and its thread ends with the process. The stack is large because the engine recurses with a
+//! busy one, because the caller waits for the slowest. The engine's clock stops a rule that loops. It also counts
+//! time in which the thread got no processor; if that was the reason, the package runs again. Work that the engine
+//! cannot interrupt (a parse that explodes, one huge built-in call) is abandoned when the time is over, and its
+//! thread ends with the process. The stack is large because the depth of the engine's recursion depends on the
 //! policy's text; only the used part takes memory.
 
 use std::sync::Arc;

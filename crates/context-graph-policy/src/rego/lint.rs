@@ -26,7 +26,7 @@ pub struct Remark {
     pub file: String,
     /// The line, if it is known.
     pub line: Option<u32>,
-    /// True: the rule cannot work. False: it possibly does not.
+    /// True: the rule cannot work. False: it may not work.
     pub is_error: bool,
     /// The remark itself.
     pub what: String,

@@ -1,11 +1,11 @@
-//! The parts of a policy that the engine cannot be asked for: its imports, its functions with what they call, its sets.
-//! They are recognised by tokens. Whether a rule exists is not decided here: the engine knows
+//! The parts of a policy that the engine does not tell: its imports, its sets, its functions and their calls. They are
+//! recognised by tokens. Whether a rule exists is not decided here, because the engine tells that
 //! (`Engine::has_declared_rule_rooted_at`).
 
 use super::set::Source;
 use super::tokens::{Token, tokens};
 
-/// Words that are no name of a rule. They may be followed by a parenthesis without being a call.
+/// Keywords. They are not names of rules, and a parenthesis after one of them is not a call.
 pub(super) const KEYWORDS: [&str; 9] = ["as", "else", "every", "if", "in", "not", "some", "with", "contains"];
 
 /// A file that the engine has parsed.

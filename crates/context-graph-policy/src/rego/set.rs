@@ -98,7 +98,7 @@ impl PolicySet {
         self.units_for(event, tool).map(|unit| &*unit.file)
     }
 
-    /// The policies that do not use a tool's input, not even through helpers, and the files of the others.
+    /// The policies that do not use a tool's input, neither directly nor through helpers, and the files of the others.
     pub fn without_those_that_look_at_the_input(&self) -> (Self, Vec<String>) {
         let looks =
             |unit: &Unit| self.files_of(&unit.package).iter().any(|source| looks_at_the_input(&source.text));

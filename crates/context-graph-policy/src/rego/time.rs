@@ -41,7 +41,7 @@ impl ThreadTime {
         (self.time + self.withheld().min(WITHHELD)).saturating_sub(self.started.elapsed())
     }
 
-    /// Whether the thread got too little of its time to be judged by it.
+    /// Whether the thread could use less than half of its time. Then a time limit says nothing about the policy.
     pub(super) fn was_withheld(&self) -> bool {
         self.left() > self.time / 2
     }

@@ -1,4 +1,4 @@
-//! Splits a policy's text into tokens with their lines: names, strings, numbers and signs, without comments.
+//! Splits a policy's text into tokens with their lines: names, strings, numbers and other characters, without comments.
 
 /// A token of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

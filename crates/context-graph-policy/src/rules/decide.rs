@@ -125,8 +125,8 @@ impl Rules {
         if whose == Whose::Team { configured.max(OnError::Ask) } else { configured }
     }
 
-    /// Decision when a policy file cannot be used. Its gates are unknown, so the agent must fix the file before
-    /// the agent may stop.
+    /// Decision when a policy file cannot be used. Its gates are unknown, so an attempt to stop is refused, unless
+    /// `on_error = "allow"`.
     fn on_broken_file(&self, event: &Event, trouble: &Failed, whose: Whose) -> Decision {
         match (event, self.on_error(whose)) {
             (Event::PreToolUse(_), on_error) | (_, on_error @ OnError::Allow) => on_error.decide(trouble),

@@ -131,9 +131,9 @@ struct BrokenFile {
 /// The rules in force in a project.
 pub struct Rules {
     guards: Guards,
-    /// As long as there are any, every tool call is decided as after an error.
+    /// For each of them, `on_error` is joined to the decision about every tool call.
     broken: Vec<BrokenFile>,
-    /// What the team configures, and its Rego policies. They are evaluated by themselves: a file of the project could
+    /// What the team configures, and its Rego policies. They are evaluated separately: a file of the project could
     /// otherwise add to a package of the team.
     team: Option<(PolicyConfig, Option<PolicySet>)>,
     policies: Option<PolicySet>,

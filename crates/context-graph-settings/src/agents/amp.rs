@@ -1,5 +1,5 @@
-//! Amp: a plugin, which is a program. The whole file is ours. Written by Amp's own description of its plugins; nobody
-//! has run it in Amp, which needs an account.
+//! Amp: a plugin in TypeScript. The whole file is ours. It follows Amp's documentation of plugins and was never run in
+//! Amp, because that needs an account.
 
 use context_graph_events::agents::Agent;
 

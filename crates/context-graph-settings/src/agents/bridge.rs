@@ -1,5 +1,5 @@
-//! The file for clients whose hooks are programs. It pipes each event to our program, with its own time
-//! limit, and refuses by throwing. The whole file is ours.
+//! The file for clients that load plugins instead of running commands. It pipes each event to our program, with its
+//! own time limit, and refuses a call by throwing an error. The whole file is ours.
 
 use context_graph_events::EventName;
 use serde_json::json;

@@ -14,7 +14,7 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     project_file: ".codex/hooks.json",
     kind: Kind::Hooks(Hooks {
         form: GROUPS,
-        // Requests to the model need no decision, and an interruption says nothing that a stop does not.
+        // Left out: requests to the model, which need no decision, and interruptions, which tell us no more than `Stop`.
         events: same_names![
             SessionStart,
             UserPromptSubmit,

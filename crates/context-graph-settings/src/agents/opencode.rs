@@ -1,4 +1,4 @@
-//! opencode: a plugin, which is a program. The whole file is ours.
+//! opencode: a plugin in JavaScript. The whole file is ours.
 
 use context_graph_events::agents::Agent;
 

@@ -1,4 +1,4 @@
-//! Pi: an extension, which is a program. The whole file is ours.
+//! Pi: an extension in TypeScript. The whole file is ours.
 
 use context_graph_events::agents::Agent;
 

@@ -21,7 +21,7 @@ impl Item {
         Self::List(texts.iter().cloned().map(Self::Text).collect())
     }
 
-    /// Whether a value in a text means the same.
+    /// Whether the JSON value at `node` equals this item.
     pub(crate) fn is_said_by(&self, node: &Node, text: &str) -> bool {
         let there = text.get(node.span.clone()).and_then(|bytes| serde_json::from_str::<Value>(bytes).ok());
         match (self, there) {

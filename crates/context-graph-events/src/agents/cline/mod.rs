@@ -43,7 +43,7 @@ fn prepare(object: &mut Map<String, Value>) {
             }
         }
     }
-    // Its main thread has an id as well.
+    // Cline sends `agent_id` for the main thread too. For us the field means a subagent.
     if object.get("parent_agent_id").is_none_or(Value::is_null) {
         object.remove("agent_id");
     }

@@ -62,7 +62,7 @@ fn prepare(object: &mut Map<String, Value>) {
         _ => None,
     };
     if let Some((tool, field)) = call {
-        // What is missing stays missing: then the call cannot be read and is refused.
+        // A missing field stays missing: then the call is unreadable and is answered as an undecided call.
         if let Some(value) = object.remove(field) {
             object.insert("tool_name".to_owned(), tool.into());
             object.insert("tool_input".to_owned(), json!({field: value}));

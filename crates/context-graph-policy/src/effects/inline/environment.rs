@@ -126,7 +126,7 @@ pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String])
 }
 
 /// Whether code loops over all variables and prints each with its value. `bare` is the code in lower case,
-/// without its strings. A loop that selects some does not count: which ones cannot be told.
+/// without its strings. A loop with a condition does not count: it is unknown which variables it prints.
 pub(super) fn shows_each_variable(bare: &str) -> bool {
     let any = |words: &[&str]| words.iter().any(|word| bare.contains(word));
     let pairs = any(&["environ.items())", "environ.items():", "of object.entries(process.env)"]);

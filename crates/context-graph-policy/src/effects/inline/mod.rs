@@ -37,9 +37,9 @@ use uses::Uses;
 use super::shell::{Flow, Shell, Taint};
 use super::{Access, SentKind, Text, Unknown};
 
-/// What `kill` is given for the process that started this one.
+/// The operand of `kill` for the parent process.
 pub(crate) const PARENT: &str = "$PPID";
-/// The name of a run that types into its own terminal. No program is called so.
+/// The name of a made-up run, for code that types into its own terminal. No program has this name.
 pub(crate) const TERMINAL_INPUT: &str = "TIOCSTI";
 /// Longer code is not scanned.
 const MAX_CODE: usize = 64 * 1024;
@@ -111,7 +111,7 @@ struct Statement<'s> {
     targets: Vec<Text>,
 }
 
-/// What the whole code must know of a statement.
+/// What a statement does, as far as the whole code must be judged by it.
 struct Seen {
     sends: bool,
     reads: bool,
@@ -231,7 +231,7 @@ impl<'c> Scan<'c> {
         let low = outside_strings(text);
         let literals = string_literals(text);
         let mut operands = literals.clone();
-        // Parts of a path that the code joins are no paths by themselves.
+        // Parts of a path that the code joins are not paths by themselves.
         for part in joined_parts(text).iter().flatten() {
             if let Some(at) = operands.iter().position(|operand| operand == part) {
                 operands.remove(at);

@@ -18,8 +18,7 @@ pub(super) fn plain<'c>(language: &str, code: &'c str) -> Cow<'c, str> {
     let mark = comment(language);
     let is_comment = |line: &str| line.trim_start().starts_with(mark);
     let mut text = Cow::Borrowed(code);
-    // A line inside a multi-line string may look like a comment. In there it is also a comment or not a
-    // command.
+    // Also drops such lines inside multi-line strings. There they are comments of the inner code, or not commands.
     if code.lines().any(is_comment) {
         text = Cow::Owned(
             code.lines().map(|line| if is_comment(line) { "" } else { line }).collect::<Vec<_>>().join("\n"),
@@ -127,7 +126,7 @@ fn named(code: &str) -> String {
         ("__import__(", false),
         ("getattr(", true),
     ] {
-        // Each turn removes one, so the loop ends.
+        // Each iteration removes one, so the loop ends.
         while let Some(at) = code.find(lead) {
             let rest = &code[at + lead.len()..];
             let Some(end) = rest.find(')') else { break };

@@ -80,7 +80,7 @@ pub(super) fn run_strings(shell: &mut Shell<'_>, list: &[String], all: &[String]
     }
 }
 
-/// Our own program in the strings of code that runs something. Its name and its words may stand apart.
+/// Our own program in the strings of code that runs something. Its name and its arguments may be separate strings.
 pub(super) fn own_program(shell: &mut Shell<'_>, code: &str) {
     if !code.contains("context-graph") {
         return;

@@ -3,7 +3,7 @@
 use super::{has, kits};
 
 /// What the code uses anywhere. Searched once, because there can be many statements.
-#[expect(clippy::struct_excessive_bools, reason = "each is a thing of its own, and any of them can hold")]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub(super) struct Uses {
     /// A module that starts programs.
     pub(super) programs: bool,

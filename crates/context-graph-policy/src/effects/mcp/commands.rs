@@ -133,7 +133,7 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
         }
     }
     let is_shell = all.iter().any(|word| SHELLS.contains(&word.as_str()));
-    // Some fields were only handled if they are typed.
+    // Fields in `TYPED` were only handled if the tool types them.
     let is_seen = |field: &&&str| input.get(**field).is_some() && (typed || !TYPED.contains(*field));
     if is_shell && !COMMAND_FIELDS.iter().any(|field| is_seen(&field)) {
         // Such a tool can only run what it gets, whatever the field's name.

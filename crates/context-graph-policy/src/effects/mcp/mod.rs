@@ -104,7 +104,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     outward(shell, tool, &words, input);
     forced_reference(shell, &words, input);
     container(shell, tool, &all, input);
-    // Only for paths: a record deleted by its number usually belongs to the server.
+    // Only paths count: what is deleted by a number usually belongs to the server.
     let does = |known: &[&str]| any(known) || deeds.iter().any(|word| known.contains(&word.as_str()));
     let access = if does(REMOVING) {
         Access::Delete

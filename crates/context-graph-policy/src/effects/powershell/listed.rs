@@ -103,7 +103,8 @@ impl Listing {
         }
     }
 
-    /// Removes some of a folder's content. In the project and in temporary folders that is everyday work.
+    /// Reports the removal of some of a folder's content, except in the project and in temporary folders: there it is
+    /// everyday work.
     fn remove_found(&self, shell: &mut Shell<'_>) {
         let place = absolute(&shell.home_expanded(&self.folder), shell.cwd());
         let is_drive = self.folder.prefix().get(1..3).is_some_and(|drive| drive.starts_with(':'));

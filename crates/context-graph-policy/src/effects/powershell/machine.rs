@@ -1,4 +1,4 @@
-//! What PowerShell does by .NET classes, to the machine, and by programs that it starts.
+//! PowerShell: calls of .NET classes, commands that change the machine, and programs that it starts.
 
 use super::plain::static_calls;
 use super::read::with_places;

@@ -68,7 +68,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
             listed::delete(shell, listed.take().as_ref(), &statement);
             continue;
         }
-        // The name that each turn of a pipe gives to what is listed.
+        // `$_` stands for the listed object.
         if listed.is_some() && !statement.trim_start().starts_with('$') {
             statement = statement.replace("$_.FullName", "").replace("$_", "");
         }
@@ -263,7 +263,7 @@ fn remove(shell: &mut Shell<'_>, args: &[Text], files: &[Text], listed: Option<&
     }
 }
 
-/// Makes an object of a class: some open a file for writing.
+/// `New-Object`: objects of some classes open a file for writing.
 fn make_object(shell: &mut Shell<'_>, words: &[Text]) {
     let class = words.first().map(|class| class.known().to_ascii_lowercase()).unwrap_or_default();
     let (class, given) = class.split_once('(').map_or((class.as_str(), None), |(class, _)| {

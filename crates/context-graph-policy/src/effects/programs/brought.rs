@@ -1,4 +1,4 @@
-//! Files that arrive under names of their own: from archives, other repositories, copied folders and the
+//! Files whose names the command does not show: from archives, other repositories, copied folders and the
 //! network.
 //!
 //! Most of them are harmless. What matters is whether one replaces a file that calls the guard or that the

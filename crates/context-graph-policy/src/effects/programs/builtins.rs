@@ -110,7 +110,7 @@ impl Shell<'_> {
         Some(Flow::default())
     }
 
-    /// `set`: options of the shell, and the words that it goes by.
+    /// `set`: options of the shell, and new positional parameters.
     fn set_words(&mut self, run: &Run) {
         self.goes_by_links |= run.args.iter().any(|arg| matches!(arg.known(), "-P" | "physical"));
         let dashes = run.args.iter().position(|arg| arg.literal() == Some("--"));

@@ -18,7 +18,7 @@ impl Shell<'_> {
                 return self.run(words.collect(), run.assigns.clone(), stdin);
             }
         }
-        // A namespace for users, with the files of this machine.
+        // `podman unshare`: a user namespace with the files of this machine.
         if call.word(0) == "unshare" && call.rest.is_some() {
             return self.run(call.command().to_vec(), run.assigns.clone(), stdin);
         }

@@ -64,7 +64,8 @@ impl Shell<'_> {
         true
     }
 
-    /// Files with a name that is looked for, right where the search begins: the only ones whose content can be read.
+    /// Existing files with a searched name, directly in a start folder. Only their full path is known, so only these can
+    /// be read.
     fn found_here(&self, run: &Run) -> Vec<Text> {
         let starts = run.args.iter().take_while(|arg| !arg.prefix().starts_with(['-', '(', '!']));
         let starts: Vec<&str> = starts.filter_map(Text::literal).collect();

@@ -105,7 +105,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Whether this unpacks an archive that came over an unprotected connection.
+    /// Whether this unpacks an archive that was fetched without encryption.
     pub(super) fn unpacked_foreign(&self, call: &Invocation<'_>) -> bool {
         self.exposed && UNPACKERS.contains(&call.run.name.as_str()) && self.has_fetched(&call.run.args)
     }
@@ -147,9 +147,9 @@ impl Shell<'_> {
         })
     }
 
-    /// Whether a path is in a repository from an unknown host, or in an archive that came unprotected. Archives
-    /// that came protected do not count: library sources are on sites of all names. The folder that an archive
-    /// unpacks to is not known, but it does not exist yet.
+    /// Whether a path is in a repository from an unknown host, or in an archive that was fetched without encryption.
+    /// Other archives do not count, because sources of libraries are on many unknown sites. It is not known into which
+    /// folder an archive was unpacked, so a folder that does not exist yet counts.
     fn is_foreign(&self, path: &Text) -> bool {
         let place = absolute(&self.home_expanded(path), self.cwd());
         let Some(place) = place.literal() else { return false };

@@ -108,7 +108,7 @@ impl Shell<'_> {
         }
     }
 
-    /// git writes outside its repository's folder: `git --work-tree=~ checkout …`.
+    /// git writes outside its repository's folder (`git --work-tree=~ checkout …`), or into a folder of ours.
     fn git_elsewhere(&mut self, sub: &str, call: &Invocation<'_>) {
         let writes = matches!(
             sub,
@@ -221,7 +221,7 @@ impl Shell<'_> {
         let Some(value) = given.or_else(|| self.kept_alias(sub)) else { return };
         let Some(text) = value.literal() else { return };
         if let Some(script) = text.strip_prefix('!') {
-            // The definition in this command was read as what it sets.
+            // An alias that this command defines was already walked, by `git_setting`.
             if is_kept && self.charge(ALIAS_WORK) {
                 let at = args.iter().position(|arg| arg.known() == sub).map_or(args.len(), |at| at + 1);
                 let words = std::iter::once(Text::lit("git")).chain(args[at..].iter().cloned()).collect();

@@ -74,7 +74,7 @@ impl Shell<'_> {
             self.variable_for_program(&name, variable, value);
         }
         if agent_settings::is_client(&name) {
-            // Set before, and perhaps exported.
+            // Variables that were set before may be exported.
             let set = agent_settings::CLIENT_VARIABLES
                 .iter()
                 .filter_map(|place| Some(((*place).to_owned(), self.variable(place)?)));
@@ -143,7 +143,7 @@ impl Shell<'_> {
                 "kill",
                 "context-graph",
             ];
-            // What is there counts; where that is not known, what could be.
+            // Existing programs that fit count. If none was found, any dangerous program that fits does.
             let mut known = dangerous.iter().copied().filter(|known| super::path::fits(&name, known));
             let is_there = |known: &&str| fitting.is_empty() || fitting.contains(known);
             if let Some(first) = known.find(is_there).or_else(|| fitting.first().copied()) {

@@ -113,7 +113,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Reports one written file or folder, if it is one of ours, or a hidden one of the home folder and `is_plain`.
+    /// Reports one written file or folder, if it is one of ours. With `is_plain`, also if it is a hidden one in the home
+    /// folder.
     fn output(&mut self, place: &Text, by: &str, is_plain: bool) {
         let home = self.places.home;
         if is_plain && place.literal().is_some_and(|path| is_hidden_at_home(path, home)) {

@@ -76,7 +76,7 @@ impl Shell<'_> {
                 self.bring_named(&folder, std::iter::once(said), name);
                 self.taint(&saved, Taint::Network);
             }
-            // An address from a list carries nothing.
+            // An address of which nothing is known, such as one from a list, carries nothing.
             let carried = kind.max(if url.is_blank() && !url.has_origin(Origin::Credential) {
                 SentKind::Nothing
             } else {
@@ -86,7 +86,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Runs what a file of options stands for.
+    /// Runs the command that a file of options describes.
     fn options_from(&mut self, file: &Text, stdin: &Flow) {
         let text = match file.known() {
             "-" => stdin.literal().map(str::to_owned),
@@ -101,7 +101,8 @@ impl Shell<'_> {
 /// How much of a file of options is read.
 const MAX_SETTINGS: usize = 16 * 1024;
 
-/// The command that a file of options stands for: `url = "…"`, `request = DELETE`. Another such file is not followed.
+/// The command that a file of options describes: `url = "…"`, `request = DELETE`. A further file that it names is not
+/// read.
 fn options_in(text: &str) -> Vec<Text> {
     let mut words = vec![Text::lit("curl")];
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

@@ -52,7 +52,7 @@ impl Shell<'_> {
             self.run_stream(&flow, by);
             return;
         }
-        // Whatever its number, the descriptor was opened by this command.
+        // Any other descriptor counts as standard input: the command itself opened it, whatever its number.
         let open = |path: &str| {
             path == "-"
                 || path == "/dev/stdin"

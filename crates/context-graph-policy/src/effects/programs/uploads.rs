@@ -6,8 +6,8 @@ use crate::effects::{Access, SentKind, Text};
 use crate::programs::{Invocation, lists};
 
 impl Shell<'_> {
-    /// Reports what an upload sends, and what a download writes; false if the command is neither. A dry run of one
-    /// does nothing, but counts.
+    /// Reports what an upload sends, and what a download writes; false if the command is neither. Also true for a dry
+    /// run, which has nothing to report.
     pub(super) fn uploaded(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let run = call.run;
         let words = &call.words;

@@ -51,7 +51,6 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a program of this name is a shell.
 pub(super) fn is_shell(name: &str) -> bool {
     crate::programs::lists::SHELLS.contains(&name)
 }

@@ -56,7 +56,7 @@ impl Shell<'_> {
             return Flow::default();
         }
         self.clean_listed(&rest);
-        // Whoever answers chooses what is removed.
+        // The server that sends the list chooses what is removed.
         let removes = ["rm", "unlink", "shred", "rmdir", "trash"];
         if stdin.network && rest.first().is_some_and(|program| removes.contains(&program.known())) {
             self.unknown(Unknown::DeleteTarget(Text::hole(Origin::Output)));

@@ -102,7 +102,7 @@ pub(crate) enum Part {
 }
 
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a sign that stands in the braces or not")]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub(crate) struct Param {
     pub(crate) name: String,
     pub(crate) indirect: bool,

@@ -51,7 +51,7 @@ pub(super) struct Frame {
 }
 
 /// The shell's state while a command is walked.
-#[expect(clippy::struct_excessive_bools, reason = "switches of the shell, each of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub(crate) struct Shell<'a> {
     pub(crate) places: Places<'a>,
     pub(crate) project: &'a str,
@@ -352,7 +352,7 @@ impl<'a> Shell<'a> {
         }
     }
 
-    /// Words in a place for numbers: subscripts in them are evaluated, and a variable's whole value is too.
+    /// Words in arithmetic: subscripts in them are evaluated, and the whole value of a variable too.
     fn numbers(&mut self, words: &[Word]) {
         for field in words.iter().flat_map(|word| self.fields(word)).collect::<Vec<_>>() {
             self.subscript(&field);

@@ -351,7 +351,7 @@ impl Shell<'_> {
     }
 }
 
-/// `${x@E}`: escapes in a value are not computed.
+/// `${x@E}`: we do not evaluate the escapes, so a value that has some is unknown.
 fn unescaped(values: Vec<Text>) -> Vec<Text> {
     let is_escaped = |value: &Text| value.literal().is_none_or(|text| text.contains('\\'));
     if values.iter().any(is_escaped) { vec![Text::hole(Origin::Computed)] } else { values }

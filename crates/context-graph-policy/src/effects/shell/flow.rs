@@ -7,7 +7,7 @@ const MAX_TEXT: usize = 256 * 1024;
 
 /// The output or input of a command.
 #[derive(Debug, Clone, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a suspicion of its own, and any of them can hold")]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub(crate) struct Flow {
     /// The text, as far as it is known.
     pub(crate) text: Option<Text>,
@@ -44,7 +44,7 @@ impl Flow {
         self.credential || self.text.as_ref().is_some_and(|text| text.has_origin(Origin::Credential))
     }
 
-    /// What of it the network would get.
+    /// What would be sent if this flow went to another host.
     pub(crate) fn sent_kind(&self) -> SentKind {
         if self.environment || self.has_credential() {
             SentKind::Credential
@@ -68,7 +68,7 @@ impl Flow {
             return text;
         }
         if self.environment {
-            // More than a single token for a server, so it also counts as a file.
+            // All variables are more than the one token that a server may need, so they also count as a file.
             let mut text = Text::hole(Origin::Credential);
             text.push(Piece::Hole(Origin::File));
             return text;

@@ -8,7 +8,7 @@ use super::flow::{Flow, merge};
 use super::word::plain_text;
 use crate::effects::{Origin, Text};
 
-/// How many turns of a loop are walked.
+/// How many iterations of a loop are walked.
 const MAX_TURNS: usize = 64;
 
 /// Whether a condition is always true: `while true`, `until false`.
@@ -27,9 +27,9 @@ fn name_of(simple: &Simple) -> Option<String> {
     simple.words.first().and_then(|word| plain_text(word))
 }
 
-/// Whether every turn of a body starts a background process and neither waits, pauses nor ends. What counts is
-/// what surely runs between the last process of a turn and the first of the next. `wait` does not wait for
-/// disowned processes.
+/// Whether every iteration of a body starts a background process and neither waits, pauses nor ends. Only commands
+/// that surely run between the last process of an iteration and the first of the next can prevent that. `wait` does
+/// not wait for disowned processes.
 pub(super) fn piles_up(body: &Node) -> bool {
     let items = match body {
         Node::Group(inner, _) => return piles_up(inner),
@@ -77,12 +77,12 @@ pub(super) fn leaves(body: &Node) -> bool {
 }
 
 impl Shell<'_> {
-    /// Walks a `for` loop, one turn for each value.
+    /// Walks a `for` loop, one iteration for each value.
     pub(super) fn turns(&mut self, name: &str, values: Vec<Text>, body: &Node, input: &Flow) -> Flow {
         let mut merged = Flow::default();
         let values = few_numbers(values);
         let many = values.len() > MAX_TURNS;
-        // If the loop can be left, the values set in any turn may remain.
+        // If the loop can be left, the values set in any iteration may remain.
         let leaves = leaves(body);
         for value in values.into_iter().take(MAX_TURNS) {
             let before = leaves.then(|| self.frame.vars.clone());

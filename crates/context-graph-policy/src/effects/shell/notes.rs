@@ -127,7 +127,7 @@ impl Shell<'_> {
                     || lists::KEPT_ELSEWHERE
                         .iter()
                         .copied()
-                        // On a system without users the home folder is everything.
+                        // Without a user the home folder is empty or `/`, which would contain every path.
                         .chain(Some(self.places.home).filter(|home| !matches!(*home, "" | "/")))
                         .any(|kept| is_within(place, kept))
             }

@@ -77,7 +77,7 @@ impl Shell<'_> {
         self.set(name, Text::lit(number.to_string()));
     }
 
-    /// Remembers what a descriptor gives to read. With too many descriptors, nothing is certain.
+    /// Remembers what reading from a descriptor gives. With too many descriptors, the call is too large.
     fn open(&mut self, number: u32, flow: Flow) {
         if let Some(known) = self.opened.iter_mut().find(|(known, _)| *known == number) {
             known.1 = flow;

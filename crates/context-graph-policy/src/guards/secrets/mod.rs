@@ -90,7 +90,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a search of the client shows matches from any file in the home folder or above.
+/// Whether the client's `Grep` shows matches from any file in a home folder or above.
 fn shows_home(effect: &PathEffect, case: &Case<'_>) -> bool {
     let is_all = |place: &str| {
         (is_within(case.ctx.home, place) || is_a_home(place)) && !is_within(place, case.ctx.project)
@@ -102,7 +102,7 @@ fn shows_home(effect: &PathEffect, case: &Case<'_>) -> bool {
         && effect.target.places().any(is_all)
 }
 
-/// Whether a folder is the home of somebody, or holds all of them.
+/// Whether a folder is a user's home, or contains all homes.
 fn is_a_home(place: &str) -> bool {
     let place = place.trim_end_matches('/');
     let holds_homes = |folder: &str| matches!(folder, "/home" | "/Users" | "/var/home");

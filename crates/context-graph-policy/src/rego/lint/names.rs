@@ -80,7 +80,6 @@ pub(super) fn events_of(route: &Route) -> Vec<EventName> {
     route.events.iter().flat_map(|name| events_named(name)).collect()
 }
 
-/// Events as a list.
 pub(super) fn listed(events: &[EventName]) -> String {
     events.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(", ")
 }
