@@ -34,6 +34,21 @@ fn zip_of(name: &str) -> Vec<u8> {
     zip
 }
 
+/// An index of git with files of these names and sizes.
+fn index(files: &[(&str, u32)]) -> Vec<u8> {
+    let count = u32::try_from(files.len()).unwrap();
+    let mut index = [&b"DIRC\0\0\0\x02"[..], &count.to_be_bytes()].concat();
+    for (name, size) in files {
+        let mut entry = vec![0; 62];
+        entry[36..40].copy_from_slice(&size.to_be_bytes());
+        entry[61] = u8::try_from(name.len()).unwrap();
+        entry.extend(name.bytes());
+        entry.resize(entry.len() / 8 * 8 + 8, 0);
+        index.extend(entry);
+    }
+    index
+}
+
 /// A project with settings that git does not keep, a state of ours, and what can be unpacked, applied and copied.
 fn files() -> ListedFileSystem {
     let folders = [
@@ -84,7 +99,10 @@ fn files() -> ListedFileSystem {
         .with_content(&own("good.tar"), &tar_of("pkg/a.txt"))
         .with_content(&own("evil.zip"), &zip_of(".claude/settings.json"))
         .with_content(&own("good.zip"), &zip_of("pkg/a.txt"))
-        .with_content(&own(".git/index"), b"DIRC\0\0\0\x02 .claude/settings.json src/main.rs")
+        .with_content(
+            &own(".git/index"),
+            &index(&[(".claude/settings.json", u32::try_from(hooks.len()).unwrap()), ("src/main.rs", 0)]),
+        )
         .with_content(&own(".gitignore"), b".context-graph\n.claude/settings.local.json\n")
         .with_content("/home/dev/ledger/chain.jsonl", head)
 }
@@ -131,7 +149,8 @@ fn settings_that_git_does_not_know_are_taken_along_by_what_takes_such_files() {
         let decision = decide(&fs, command);
         decision.findings().any(|finding| finding.rule == "self-protection/client-settings")
     };
-    let (kept, not_kept) = (&b"DIRC\0\0\0\x02 .claude/settings.json"[..], &b"DIRC\0\0\0\x02 src/main.rs"[..]);
+    let (kept, not_kept) =
+        (&index(&[(".claude/settings.json", 0)]), &index(&[("a/.claude/settings.json", 0)]));
     for command in ["git stash -u", "git clean -fd", "git ls-files -o --exclude-standard | xargs rm"] {
         assert!(stops(not_kept, b"target\n", command), "{command}");
         assert!(!stops(not_kept, b".claude/\n", command), "{command}");
@@ -142,19 +161,11 @@ fn settings_that_git_does_not_know_are_taken_along_by_what_takes_such_files() {
     assert!(!stops(kept, b"", "git clean -fdx"));
 }
 
-/// An entry of git's index: 62 bytes before the name, with the size at the 36th.
-fn entry(name: &str, size: u32) -> Vec<u8> {
-    let mut entry = vec![0; 62];
-    entry[36..40].copy_from_slice(&size.to_be_bytes());
-    entry.extend(name.bytes());
-    entry
-}
-
 #[test]
 fn settings_that_git_would_set_back_are_asked_about() {
     let (shared, own) = (".claude/settings.json", ".claude/settings.local.json");
-    let stops = |entries: &[Vec<u8>], command: &str| {
-        let index = [b"DIRC\0\0\0\x02".to_vec(), entries.concat()].concat();
+    let stops = |files: &[(&str, u32)], command: &str| {
+        let index = index(files);
         let fs = ListedFileSystem::default()
             .with_content(&format!("{PROJECT}/{shared}"), b"{\"hooks\":{}}")
             .with_content(&format!("{PROJECT}/{own}"), b"{}")
@@ -162,7 +173,7 @@ fn settings_that_git_would_set_back_are_asked_about() {
         let decision = decide(&fs, command);
         decision.findings().any(|finding| finding.rule == "self-protection/client-settings")
     };
-    let (as_kept, changed, staged) = (entry(shared, 12), entry(shared, 40), entry(own, 2));
+    let (as_kept, changed, staged) = ((shared, 12), (shared, 40), (own, 2));
     let commands = [
         "git stash",
         "git stash push",
@@ -174,20 +185,63 @@ fn settings_that_git_would_set_back_are_asked_about() {
         "git rebase --autostash main",
     ];
     for command in commands {
-        assert!(stops(std::slice::from_ref(&changed), command), "{command}");
-        assert!(stops(std::slice::from_ref(&staged), command), "{command}");
-        assert!(!stops(std::slice::from_ref(&as_kept), command), "{command}");
+        assert!(stops(&[changed], command), "{command}");
+        assert!(stops(&[staged], command), "{command}");
+        assert!(!stops(&[as_kept], command), "{command}");
         assert!(!stops(&[], command), "{command}");
     }
     for command in
         ["git stash list", "git stash pop", "git stash push src", "git pull --rebase", "git stash show -p"]
     {
-        assert!(!stops(&[changed.clone(), staged.clone()], command), "{command}");
+        assert!(!stops(&[changed, staged], command), "{command}");
     }
     assert!(stops(&[], "git add -A && git stash"));
     assert!(stops(&[], "git add .claude; git stash push --staged"));
     assert!(stops(&[staged], "git sparse-checkout set src"));
     assert!(stops(&[], "git status -su | cut -c4- | xargs rm"));
+}
+
+/// Git in a folder, without the user's settings. `None` if it is not installed or does not know an option.
+fn git(folder: &std::path::Path, words: &[&str]) -> Option<()> {
+    let mut git = std::process::Command::new("git");
+    git.current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    git.args(["-c", "user.name=a", "-c", "user.email=a@example.com"]).args(words);
+    git.output().ok()?.status.success().then_some(())
+}
+
+#[test]
+fn the_index_of_real_repositories_is_read() {
+    let tracked = |git_folder: &[(&str, Vec<u8>)]| {
+        let fs = ListedFileSystem::default().with_content(&format!("{PROJECT}/.claude/settings.json"), b"{}");
+        let fs = git_folder.iter().fold(fs, |fs, (name, content)| fs.with_content(name, content));
+        !decide(&fs, "git clean -fdx").findings().any(|found| found.rule == "self-protection/client-settings")
+    };
+    let index = format!("{PROJECT}/.git/index");
+    for (format, version) in [("sha1", "2"), ("sha1", "4"), ("sha256", "2"), ("sha256", "4")] {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path();
+        if git(folder, &["init", "-q", "--object-format", format]).is_none() {
+            return;
+        }
+        std::fs::create_dir_all(folder.join("a/.claude")).unwrap();
+        for name in ["README.md", "a/.claude/settings.json", "a/later"] {
+            std::fs::write(folder.join(name), "{}").unwrap();
+        }
+        git(folder, &["add", "README.md", "a/.claude"]).unwrap();
+        // Version 3 is version 2 with such entries.
+        git(folder, &["add", "--intent-to-add", "a/later"]).unwrap();
+        git(folder, &["update-index", "--index-version", version]).unwrap();
+        let read = || std::fs::read(folder.join(".git/index")).unwrap();
+        assert!(!tracked(&[(&index, read())]), "{format} {version}: only one in another folder");
+        std::fs::create_dir(folder.join(".claude")).unwrap();
+        std::fs::write(folder.join(".claude/settings.json"), "{}").unwrap();
+        git(folder, &["add", ".claude"]).unwrap();
+        assert!(tracked(&[(&index, read())]), "{format} {version}");
+        // In a further working tree, `.git` is a file.
+        let link = (format!("{PROJECT}/.git"), b"gitdir: /elsewhere/.git/worktrees/app\n".to_vec());
+        let there = ("/elsewhere/.git/worktrees/app/index", read());
+        assert!(tracked(&[(&link.0, link.1), there]), "{format} {version}: further working tree");
+    }
 }
 
 #[test]
@@ -198,10 +252,16 @@ fn odd_files_are_no_trouble() {
             b"+++ \"\n--- \xff\n*** \n--- \ndiff --git \nrename to \n",
         )
         .with_content(&format!("{PROJECT}/odd.tar"), &[0xff; 4096])
-        .with_content(&format!("{PROJECT}/odd.zip"), b"PK\x03\x04\xff");
-    for command in
-        ["git apply odd.patch", "tar xf odd.tar", "unzip odd.zip", "tar xf odd.patch", "git apply odd.zip"]
-    {
+        .with_content(&format!("{PROJECT}/odd.zip"), b"PK\x03\x04\xff")
+        .with_content(&format!("{PROJECT}/.git/index"), b"DIRC\0\0\0\x04\xff\xff\xff\xff\xff\xff");
+    for command in [
+        "git apply odd.patch",
+        "tar xf odd.tar",
+        "unzip odd.zip",
+        "tar xf odd.patch",
+        "git apply odd.zip",
+        "git stash list",
+    ] {
         assert!(!decide(&fs, command).verdict().refuses_or_asks(), "{command}");
     }
 }
