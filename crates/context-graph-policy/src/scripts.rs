@@ -6,7 +6,7 @@
 use context_graph_events::quoted;
 use serde_json::Value;
 
-use crate::effects::{self, Effects, Script};
+use crate::effects::{self, Effects, INLINE, Script};
 use crate::{Context, Decision, Guards, Verdict, guards};
 
 /// How many bytes of a file are read.
@@ -122,8 +122,7 @@ fn judged(
     // Scripts often evaluate one thing (`exec(open('version.py').read())`) and fetch another. Only evaluating what was
     // fetched counts.
     let evaluates = ["exec(urllib", "exec(urlopen", "exec(requests.", "eval(urlopen", "eval(requests."];
-    let fetches =
-        |reason: &str| !reason.contains("inline code") || evaluates.iter().any(|call| text.contains(call));
+    let fetches = |reason: &str| !reason.contains(INLINE) || evaluates.iter().any(|call| text.contains(call));
     let counts = |rule: &str, reason: &str| {
         GRAVE.contains(&rule)
             || matches!(

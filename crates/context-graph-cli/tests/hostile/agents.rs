@@ -72,6 +72,26 @@ fn no_agent_takes_our_hooks_out_of_its_own_or_another_agents_settings() {
 }
 
 #[test]
+fn no_agent_is_started_with_settings_from_another_place() {
+    let place = Place::new();
+    for client in AgentClient::all() {
+        for variable in ["HOME"].into_iter().chain(client.variable.map(|(name, _)| name)) {
+            let run = format!("{} run x", client.program);
+            for command in [
+                format!("{variable}=/tmp/x {run}"),
+                format!("export {variable}=/tmp/x; {run}"),
+                format!("env {variable}=/tmp/x {run}"),
+                format!("env -u {variable} {run}"),
+                format!("unset {variable}; {run}"),
+            ] {
+                let said = verdict(&place, "Bash", &json!({ "command": command }));
+                assert!(matches!(said.as_str(), "ask" | "deny"), "{command} -> {said}");
+            }
+        }
+    }
+}
+
+#[test]
 fn folders_that_other_agents_keep_without_our_hooks_are_free() {
     let place = Place::new();
     for folder in [".gemini", ".github/hooks", ".qwen"] {

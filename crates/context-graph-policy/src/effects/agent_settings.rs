@@ -21,38 +21,6 @@ pub(crate) fn is_settings(path: &str) -> bool {
         .any(|file| path.strip_suffix(file).is_some_and(|before| before.is_empty() || before.ends_with('/')))
 }
 
-/// Programs that look for settings or records in places that variables name.
-const CLIENTS: &[&str] = &[
-    "context-graph",
-    "claude",
-    "codex",
-    "copilot",
-    "gemini",
-    "qwen",
-    "opencode",
-    "goose",
-    "pi",
-    "amp",
-    "droid",
-];
-/// The variables that change what these programs read, or what they ask about.
-pub(crate) const CLIENT_VARIABLES: &[&str] = &[
-    "HOME",
-    "XDG_CONFIG_HOME",
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_PROJECT_DIR",
-    "CONTEXT_GRAPH_DB_PATH",
-    "CODEX_HOME",
-    "COPILOT_HOME",
-    "PI_CODING_AGENT_DIR",
-    "GOOSE_MODE",
-];
-
-/// Whether a program is one of these.
-pub(crate) fn is_client(name: &str) -> bool {
-    CLIENTS.contains(&name)
-}
-
 /// The folders with agents' settings.
 const FOLDERS: &[&str] = &[
     ".claude",

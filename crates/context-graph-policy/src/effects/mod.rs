@@ -19,9 +19,9 @@ pub mod text;
 mod tools;
 
 pub use fs::{FileKind, FileSystem, ListedFileSystem, NamedPlaces, RealFileSystem};
-pub(crate) use inline::{PARENT, TERMINAL_INPUT};
+pub(crate) use inline::{INLINE, PARENT, TERMINAL_INPUT};
 pub use path::Target;
-pub(crate) use programs::{NARROWED, git_settings};
+pub(crate) use programs::{NARROWED, git_settings, host_of, is_this_machine};
 pub use script_files::Script;
 pub(crate) use script_files::of_script;
 pub use text::{Origin, Piece, Text};

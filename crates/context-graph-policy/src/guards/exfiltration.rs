@@ -4,7 +4,7 @@ use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule, exposure};
 use crate::decision::Severity;
-use crate::effects::{SentKind, Text};
+use crate::effects::{SentKind, Text, is_this_machine};
 
 static UPLOAD: Rule = Rule::ask("exfiltration/upload", Severity::High);
 static CREDENTIAL: Rule = Rule::deny("exfiltration/credential", Severity::Critical);
@@ -86,14 +86,10 @@ fn sent_astray(case: &Case<'_>) -> Option<&'static str> {
     })
 }
 
+/// Whether a host is this machine, perhaps seen from a container.
 fn is_local(host: &Text) -> bool {
-    let Some(host) = host.literal() else { return false };
-    let host = host.to_ascii_lowercase();
-    matches!(
-        host.as_str(),
-        "localhost" | "::1" | "[::1]" | "0.0.0.0" | "host.docker.internal" | "ip6-localhost"
-    ) || host.starts_with("127.")
-        || host.ends_with(".localhost")
+    is_this_machine(host)
+        || host.literal().is_some_and(|host| host.eq_ignore_ascii_case("host.docker.internal"))
 }
 
 #[cfg(test)]

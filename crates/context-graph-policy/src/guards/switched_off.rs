@@ -16,7 +16,7 @@ pub(super) fn is_switched_off(case: &Case<'_>, run: &Run) -> bool {
         "git" => {
             let call = case.known.read(run);
             let home = case.ctx.home.trim_end_matches('/');
-            untracked::begun(&call, home, case.ctx.fs).is_some_and(|place| is_within(home, &place))
+            untracked::init_target(&call, home, case.ctx.fs).is_some_and(|place| is_within(home, &place))
         }
         "mkdir" => {
             let call = case.known.read(run);
@@ -46,16 +46,11 @@ fn starts_unguarded(case: &Case<'_>, run: &Run) -> bool {
     let has = |text: &str| mentions(run, text);
     let changes = run.arg(0) == "config" && !matches!(run.arg(1), "get" | "list" | "ls" | "");
     let without_us = matches!(run.arg(0), "plugin" | "mcp" | "plugins") && has("context-graph");
-    let other = run.assigns.iter().any(|(name, _)| {
-        matches!(name.as_str(), "CLAUDE_CONFIG_DIR" | "HOME" | "XDG_CONFIG_HOME" | "CLAUDE_CODE_SIMPLE")
-            || name.contains("HOOKS")
-    });
     // In another folder this project's hooks are not called.
     let elsewhere = (run.has("-p") || run.has("--print"))
         && run.cwd.literal().is_some_and(|folder| !is_within(folder, case.ctx.project));
     changes
         || without_us
-        || other
         || elsewhere
         || has("disableAllHooks")
         || has("\"hooks\"")
@@ -142,7 +137,7 @@ pub(super) fn names_client(case: &Case<'_>) -> bool {
 }
 
 /// Whether limits are set for another process, or a debugger is attached to the guard or the client.
-pub(super) fn starves(case: &Case<'_>, run: &Run) -> bool {
+pub(super) fn limits_or_traces(case: &Case<'_>, run: &Run) -> bool {
     let of_process = |arg: &Text| {
         let word = arg.prefix();
         word == "--pid" || word.starts_with("--pid=") || word.starts_with("-p") && !word.starts_with("--")

@@ -14,7 +14,7 @@ use crate::programs::Invocation;
 pub(super) fn taken(case: &Case<'_>, run: &Run) -> Option<Ours> {
     let call = case.known.read(run);
     let sub = call.word(0);
-    if let Some(state) = made_kept(case, &call) {
+    if let Some(state) = force_tracked(case, &call) {
         return Some(state);
     }
     // git's lists are only read if the subcommand can take untracked files.
@@ -185,7 +185,7 @@ fn git_folder(call: &Invocation<'_>, fs: &dyn FileSystem) -> Text {
 }
 
 /// The folder where `git init` creates a repository, if it is known.
-pub(super) fn begun(call: &Invocation<'_>, home: &str, fs: &dyn FileSystem) -> Option<String> {
+pub(super) fn init_target(call: &Invocation<'_>, home: &str, fs: &dyn FileSystem) -> Option<String> {
     if call.word(0) != "init" {
         return None;
     }
@@ -198,7 +198,7 @@ pub(super) fn begun(call: &Invocation<'_>, home: &str, fs: &dyn FileSystem) -> O
 const SHARED: &[&str] = &["policy.toml", "config.toml", "policies", "signals", "actions", ".gitignore"];
 
 /// Our state, if git is forced to track it although it is ignored. git could then restore an older state of it.
-fn made_kept(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
+fn force_tracked(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
     let forced = match call.word(0) {
         "add" | "stage" => call.has("--force") && !call.is_quiet(),
         "update-index" => call.has("--add"),
@@ -208,8 +208,8 @@ fn made_kept(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
     let assigned = call.run.assigns.iter().filter(|(name, _)| name == "GIT_WORK_TREE");
     let elsewhere = elsewhere.chain(assigned.map(|(_, value)| value));
     let fs = case.ctx.fs;
-    let begun = begun(call, case.ctx.home.trim_end_matches('/'), fs);
-    if !forced && begun.is_none() && elsewhere.clone().next().is_none() {
+    let init_target = init_target(call, case.ctx.home.trim_end_matches('/'), fs);
+    if !forced && init_target.is_none() && elsewhere.clone().next().is_none() {
         return None;
     }
     let state = format!("{}/.context-graph", case.ctx.project.trim_end_matches('/'));
@@ -229,7 +229,7 @@ fn made_kept(case: &Case<'_>, call: &Invocation<'_>) -> Option<Ours> {
             || call.has("--pathspec-from-file"));
     let is_inside = |place: &str| is_within(place, &state);
     let works_inside = elsewhere.map(place).any(|place| is_inside(&place));
-    (adds || works_inside || begun.is_some_and(|place| is_inside(&place)))
+    (adds || works_inside || init_target.is_some_and(|place| is_inside(&place)))
         .then_some(Ours { path: state, is_folder: true })
 }
 

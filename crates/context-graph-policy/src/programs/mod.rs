@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 
 pub use read::{Given, Invocation, read};
 pub use row::{Role, Row};
+pub(crate) use terms::fits_any;
+
+use row::Want;
 
 use crate::effects::Run;
 
@@ -71,6 +74,16 @@ fn unversioned(name: &str) -> &str {
 }
 
 impl Row {
+    /// The names, as patterns, of the variables that its stops look at.
+    pub(crate) fn watched_variables(&self) -> Vec<&str> {
+        let terms = self.stops.iter().flat_map(|stop| stop.when.iter().chain(stop.unless.iter()));
+        let own = terms.flat_map(|terms| terms.0.iter()).filter_map(|term| match &term.want {
+            Want::Variable(name, _) => Some(name.as_ref()),
+            _ => None,
+        });
+        own.chain(self.sub.iter().flat_map(Self::watched_variables)).collect()
+    }
+
     /// The first key that is set besides `stops`.
     pub(crate) fn said_besides_stops(&self) -> Option<&'static str> {
         let said = [

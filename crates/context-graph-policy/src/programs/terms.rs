@@ -62,7 +62,7 @@ impl Invocation<'_> {
 }
 
 /// Whether a text matches one of the patterns, which are separated by `|`.
-fn fits_any(pattern: &str, text: &str, fold: bool) -> bool {
+pub(crate) fn fits_any(pattern: &str, text: &str, fold: bool) -> bool {
     if !pattern.contains(['|', '*', '?', '@']) {
         return pattern == text || fold && pattern.eq_ignore_ascii_case(text);
     }

@@ -73,10 +73,13 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
         shell.send(
             super::tools::host_of(&host),
             if loaded { SentKind::File } else { SentKind::Data },
-            "inline code",
+            INLINE,
         );
     }
 }
+
+/// What effects of code in another language are said to be by.
+pub(crate) const INLINE: &str = "inline code";
 
 fn has(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
@@ -191,7 +194,7 @@ impl<'c> Scan<'c> {
             && has(bare, &["receive(", ".recv("])
             && !has(self.code, &["127.0.0.1", "localhost"]);
         if connects && (gives_shell || obeys) {
-            shell.send(Text::from(""), SentKind::Shell, "inline code");
+            shell.send(Text::from(""), SentKind::Shell, INLINE);
         }
         if self.operators || self.language == "tclsh" {
             bare_commands(shell, self.code);
@@ -222,7 +225,7 @@ impl<'c> Scan<'c> {
         walks::emptied(shell, self);
         reaches::lock(shell, bare, self.code);
         if runs_what_it_fetches(bare, self.code) {
-            shell.unknown(Unknown::Downloaded("inline code".to_owned()));
+            shell.unknown(Unknown::Downloaded(INLINE.to_owned()));
         }
     }
 
@@ -298,15 +301,15 @@ impl<'c> Scan<'c> {
         let moves = ["rename(", "os.rename", "os.replace", "shutil.move", "renamesync", "fileutils.mv"];
         let gives_name = has(low, &moves) || self.operators && low.contains("rename ");
         if let (true, Some(from)) = (gives_name, targets.first()) {
-            shell.touch_all(Access::Delete, from, "inline code", true);
+            shell.touch_all(Access::Delete, from, INLINE, true);
         }
         let copies = ["shutil.copy", "copyfile", "copy_file", "fileutils.cp", "copysync"];
         if has(low, &copies) && targets.len() > 1 {
             // The last is written, the others are read.
-            shell.touch(Access::Write, &targets[targets.len() - 1], "inline code");
+            shell.touch(Access::Write, &targets[targets.len() - 1], INLINE);
         } else if has(low, WRITES) || opens_for_writing(text, low, &statement.operands) {
             for target in targets {
-                shell.touch(Access::Write, target, "inline code");
+                shell.touch(Access::Write, target, INLINE);
             }
         }
         if has(low, &["chmod", "chown"]) {
@@ -317,7 +320,7 @@ impl<'c> Scan<'c> {
         if let ([from, to, ..], true) =
             (targets.as_slice(), has(low, &["copytree(", "cpsync(", "fs.cp(", "cp_r"]))
         {
-            shell.bring_folder(from, to, true, "inline code");
+            shell.bring_folder(from, to, true, INLINE);
         }
         if packs || low.contains("copytree(") {
             for target in targets {
@@ -329,10 +332,10 @@ impl<'c> Scan<'c> {
             named::mention(shell, low, targets);
         }
         for target in targets.iter().filter(|_| reads) {
-            shell.touch(Access::Read, target, "inline code");
+            shell.touch(Access::Read, target, INLINE);
         }
         if low.contains("dotenv_values()") || environment::shows_settings_file(text, low) {
-            shell.touch(Access::Read, &Text::lit(".env"), "inline code");
+            shell.touch(Access::Read, &Text::lit(".env"), INLINE);
         }
         if self.uses.renamed_environment && shows_renamed_environment(&self.bare, low)
             || shows_environment(text, low, &statement.operands)
@@ -364,7 +367,7 @@ impl<'c> Scan<'c> {
                 shell.unknown(Unknown::Decoded);
             }
             if has(low, &["urlopen", "requests.", "fetch("]) {
-                shell.unknown(Unknown::Downloaded("inline code".to_owned()));
+                shell.unknown(Unknown::Downloaded(INLINE.to_owned()));
             }
         }
         // `open("|rm x")`, and functions that are called by name.

@@ -1,7 +1,7 @@
 //! Code that passes one of our own files, or a file that calls us, to a call that no table knows.
 
 use super::code_words::RUNS;
-use super::has;
+use super::{INLINE, has};
 use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Text, agent_settings};
@@ -44,7 +44,7 @@ pub(super) fn mention(shell: &mut Shell<'_>, low: &str, targets: &[Text]) {
     for target in targets.iter().filter(names) {
         let place = absolute(&shell.home_expanded(target), shell.cwd());
         if place.literal().is_some_and(|place| kept.iter().any(|kept| is_within(place, kept))) {
-            shell.touch(Access::Mention, target, "inline code");
+            shell.touch(Access::Mention, target, INLINE);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Code that reaches files without naming them: by walking a folder, unpacking an archive, or locking.
 
 use super::code_words::DELETES;
-use super::has;
 use super::literals::string_literals;
+use super::{INLINE, has};
 use crate::effects::path::{absolute_str, is_within};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Text, glob};
@@ -76,7 +76,7 @@ pub(super) fn walk(shell: &mut Shell<'_>, bare: &str, code: &str) {
     });
     if let Some(kept) = reached {
         let access = if removes { Access::Delete } else { Access::Write };
-        shell.touch(access, &Text::lit(kept), "inline code");
+        shell.touch(access, &Text::lit(kept), INLINE);
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn unpack(shell: &mut Shell<'_>, low: &str, targets: &[Text], code: &
     let here = Text::lit(".");
     let folder = targets.iter().find(|target| !is_archive(target.known())).unwrap_or(&here);
     let archive = string_literals(code).into_iter().find(|text| is_archive(text)).map(Text::lit);
-    shell.unpack("inline code", archive.as_ref(), folder, 0, &Flow::default());
+    shell.unpack(INLINE, archive.as_ref(), folder, 0, &Flow::default());
 }
 
 /// Notes a lock that code takes: others that want the file wait.
@@ -99,7 +99,7 @@ pub(super) fn lock(shell: &mut Shell<'_>, bare: &str, code: &str) {
         for path in string_literals(code).iter().filter(|text| text.contains(['/', '.'])) {
             // Perl puts the mode of `open` before the name.
             let path = path.trim_start_matches(['<', '>', '+', ' ']);
-            shell.touch(Access::Mention, &Text::from(path), "inline code");
+            shell.touch(Access::Mention, &Text::from(path), INLINE);
         }
     }
 }

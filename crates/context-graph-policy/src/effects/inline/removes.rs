@@ -2,7 +2,7 @@
 
 use super::code_words::{DELETES, RECURSIVE, WALKS};
 use super::literals::mentions;
-use super::{Scan, Statement, computed, has};
+use super::{INLINE, Scan, Statement, computed, has};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Text, Unknown};
 
@@ -36,7 +36,7 @@ impl Scan<'_> {
             shell.unknown(Unknown::DeleteTarget(Text::from(statement.text.trim())));
         }
         for target in &targets {
-            shell.touch_all(Access::Delete, target, "inline code", recursive);
+            shell.touch_all(Access::Delete, target, INLINE, recursive);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! the starting folder is in the code.
 
 use super::code_words::{DELETES, WALKS};
-use super::{Scan, computed, has};
+use super::{INLINE, Scan, computed, has};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Text};
 
@@ -84,7 +84,7 @@ pub(super) fn emptied(shell: &mut Shell<'_>, scan: &Scan<'_>) {
             roots.extend(computed::place(&statement.low).map(Text::lit));
         }
         for root in roots.iter().take(4) {
-            shell.touch_all(Access::Delete, root, "inline code", true);
+            shell.touch_all(Access::Delete, root, INLINE, true);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Shells and languages: code that is given inline, through a pipe or as a file.
 
-use crate::effects::inline;
+use crate::effects::inline::{self, INLINE};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Privilege, Run, Text, Unknown};
 use crate::programs::{Invocation, Role};
@@ -256,7 +256,7 @@ impl Shell<'_> {
         }
         let mut flow = Flow { piped: true, from: run.name.clone(), ..Flow::default() };
         flow.decoded = stdin.decoded;
-        flow.file = stdin.file || self.out.paths.iter().any(|effect| effect.by == "inline code");
+        flow.file = stdin.file || self.out.paths.iter().any(|effect| effect.by == INLINE);
         flow.environment = stdin.environment;
         Some(flow)
     }

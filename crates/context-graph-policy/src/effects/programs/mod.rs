@@ -36,13 +36,13 @@ mod xargs;
 
 pub(crate) use find::NARROWED;
 pub(crate) use git::settings as git_settings;
-pub(crate) use network::host_of;
+pub(crate) use network::{host_of, is_this_machine};
 use passed::{flow_of, names_alone};
 pub(crate) use tasks::make_variables;
 
 use super::shell::{Flow, Shell};
-use super::{Access, Origin, Run, Text, Unknown, agent_settings};
-use crate::programs::Invocation;
+use super::{Access, Origin, Run, Text, Unknown};
+use crate::programs::{Invocation, Row};
 
 impl Shell<'_> {
     /// Runs one program. The first word is its name.
@@ -73,14 +73,7 @@ impl Shell<'_> {
         for (variable, value) in &assigns {
             self.variable_for_program(&name, variable, value);
         }
-        if agent_settings::is_client(&name) {
-            // Variables that were set before may be exported.
-            let set = agent_settings::CLIENT_VARIABLES
-                .iter()
-                .filter_map(|place| Some(((*place).to_owned(), self.variable(place)?)));
-            let set: Vec<_> = set.collect();
-            assigns.extend(set);
-        }
+        assigns.extend(self.set_before(&name));
         let args = self.with_set_options(&name, args, &assigns);
         let run = Run {
             name: name.clone(),
@@ -96,6 +89,14 @@ impl Shell<'_> {
         self.shallower();
         self.out.runs.push(run);
         flow
+    }
+
+    /// The variables that this command set before, perhaps exported, if the program's stops look at them.
+    fn set_before(&mut self, name: &str) -> Vec<(String, Text)> {
+        let rows = [self.known.row(name), self.known.added(name)];
+        let set =
+            self.variables_like(|| rows.into_iter().flatten().flat_map(Row::watched_variables).collect());
+        set.into_iter().filter_map(|name| Some((name.clone(), self.variable(&name)?))).collect()
     }
 
     /// The arguments, preceded by the options from the program's own variable, such as `TAR_OPTIONS`.

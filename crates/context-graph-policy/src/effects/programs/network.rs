@@ -1,5 +1,7 @@
 //! Programs that send and fetch.
 
+use std::net::IpAddr;
+
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Origin, SentKind, Text};
 use crate::programs::Invocation;
@@ -324,9 +326,13 @@ impl Shell<'_> {
 }
 
 /// Whether a host is the machine the command runs on.
-pub(super) fn is_this_machine(host: &Text) -> bool {
+pub(crate) fn is_this_machine(host: &Text) -> bool {
     let Some(host) = host.literal() else { return false };
-    matches!(host, "localhost" | "::1" | "[::1]" | "0.0.0.0" | "ip6-localhost") || host.starts_with("127.")
+    let host = host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+    match host.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback() || address.is_unspecified(),
+        Err(_) => matches!(host.as_str(), "localhost" | "ip6-localhost") || host.ends_with(".localhost"),
+    }
 }
 
 /// Whether a word names a place on another machine: `host:path`.
@@ -346,8 +352,9 @@ pub(crate) fn host_of(url: &Text) -> Text {
     if rest.is_empty() {
         return url.clone();
     }
-    let host = if rest.starts_with('[') { rest } else { rest.split(':').next().unwrap_or("") };
-    Text::from(host)
+    let end = if rest.starts_with('[') { rest.find(']').map_or(rest.len(), |at| at + 1) } else { 0 };
+    let port = rest[end..].find(':').map_or(rest.len(), |at| end + at);
+    Text::from(&rest[..port])
 }
 
 fn host_of_address(address: &Text) -> Text {

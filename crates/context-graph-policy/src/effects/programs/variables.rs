@@ -6,6 +6,9 @@ use crate::effects::{Text, Unknown};
 impl Shell<'_> {
     /// What a variable makes a program do.
     pub(super) fn variable_for_program(&mut self, program: &str, variable: &str, value: &Text) {
+        if value.is_empty() {
+            return;
+        }
         match variable {
             "GIT_SSH_COMMAND"
             | "GIT_EDITOR"
@@ -42,7 +45,7 @@ impl Shell<'_> {
             }
             "LD_PRELOAD" | "DYLD_INSERT_LIBRARIES" | "LD_AUDIT" => {
                 let installed = ["/usr/lib", "/lib", "/opt/homebrew"];
-                if !value.is_empty() && !installed.iter().any(|folder| value.prefix().starts_with(folder)) {
+                if !installed.iter().any(|folder| value.prefix().starts_with(folder)) {
                     self.unknown(Unknown::Opaque(format!("{variable} puts code into another program")));
                 }
             }

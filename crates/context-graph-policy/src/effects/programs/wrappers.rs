@@ -3,7 +3,7 @@
 
 use super::network::is_this_machine;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Origin, Privilege, Run, Text, Unknown, agent_settings};
+use crate::effects::{Access, Origin, Privilege, Run, Text, Unknown};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
@@ -273,11 +273,11 @@ impl Shell<'_> {
                 && rest[0].has_origin(Origin::File)
                 && self.has_just_read_settings();
             let rest = if set { rest[1..].to_vec() } else { rest };
-            let unset =
-                call.values("-u").filter(|name| agent_settings::CLIENT_VARIABLES.contains(&name.known()));
-            let unset: Vec<_> = unset.map(|name| (name.known().to_owned(), Text::default())).collect();
+            let unset: Vec<&str> = call.values("-u").map(Text::known).collect();
             if !unset.is_empty() {
-                let assigns = run.assigns.iter().cloned().chain(unset).collect();
+                let kept = run.assigns.iter().filter(|(name, _)| !unset.contains(&name.as_str())).cloned();
+                let without = unset.iter().map(|name| ((*name).to_owned(), Text::default()));
+                let assigns = kept.chain(without).collect();
                 return self.run_rest(rest, &Run { assigns, ..run.clone() }, stdin);
             }
             if call.has("-i") {

@@ -3,6 +3,7 @@
 use super::ast::{Assign, Value};
 use super::eval::Shell;
 use crate::effects::{Text, Unknown};
+use crate::programs::fits_any;
 
 /// How many characters a variable may hold.
 const MAX_VALUE: usize = 64 * 1024;
@@ -191,6 +192,17 @@ impl Shell<'_> {
 
     pub(crate) fn array(&self, name: &str) -> Option<&Vec<Text>> {
         self.frame.arrays.get(name)
+    }
+
+    /// The names of the variables that this command set, if they fit one of these patterns. The patterns are only needed
+    /// if there is a variable.
+    pub(crate) fn variables_like<'p>(&self, patterns: impl FnOnce() -> Vec<&'p str>) -> Vec<String> {
+        if self.frame.vars.is_empty() {
+            return Vec::new();
+        }
+        let patterns = patterns();
+        let fits = |name: &&String| patterns.iter().any(|pattern| fits_any(pattern, name, false));
+        self.frame.vars.keys().filter(fits).cloned().collect()
     }
 
     /// The value of a variable that this command set. With several values, the current choice.

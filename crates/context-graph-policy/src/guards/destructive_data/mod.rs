@@ -8,6 +8,7 @@ use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
+use crate::effects::{host_of, is_this_machine};
 use crate::programs::Invocation;
 pub(super) use containers::{is_composed_for_tests, is_one_pod, removes_finished};
 use databases::{drops_database, makes_statements};
@@ -47,7 +48,10 @@ fn deletes_by_request(call: &Invocation<'_>) -> bool {
     if words.iter().any(|word| word.contains("/_delete_by_query") || word.contains("/doDelete")) {
         return true;
     }
-    let is_near = || words.iter().any(|word| word.contains("localhost") || word.contains("127.0.0.1"));
+    let is_near = || {
+        let mut urls = call.operands().iter().copied().chain(call.values("--url")).peekable();
+        urls.peek().is_some() && urls.all(|url| is_this_machine(&host_of(url)))
+    };
     let told = |methods: &[&str]| {
         let mut given = ["-X", "--method"].iter().flat_map(|option| call.values(option));
         given.any(|method| methods.iter().any(|known| method.known().eq_ignore_ascii_case(known)))
