@@ -15,7 +15,7 @@ pub(crate) struct PruneArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Remove what has seen no event since: `30d`, `12h`, `2026-11-01`
+    /// Remove sessions without an event since: `30d`, `12h`, `2026-11-01`
     #[arg(long, value_name = "WHEN")]
     older_than: String,
 
@@ -38,7 +38,9 @@ impl PruneArgs {
 pub(super) fn run(args: &PruneArgs, environment: &Environment) -> CommandResult {
     let shelf = Shelf::open(&args.place, environment)?;
     let until_ms = time::parse(&args.older_than, clock::now_ms()).map_err(Failure::usage)?;
-    let query = SessionQuery { until_ms: Some(until_ms), ..SessionQuery::default() };
+    // A store that several projects share keeps the sessions of the others.
+    let query =
+        SessionQuery { until_ms: Some(until_ms), project: shelf.only.clone(), ..SessionQuery::default() };
     let old = shelf.sessions.list(shelf.store.as_ref(), &query)?;
     // An open session is never old, even if it had no events for a long time.
     let mut ids = Vec::new();
