@@ -75,7 +75,7 @@ pub(crate) enum Sync {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Continuity {
     /// A session whose continuity is below this is in a crisis.
-    #[serde(deserialize_with = "share")]
+    #[serde(deserialize_with = "zero_to_one")]
     #[schemars(range(min = 0, max = 1))]
     pub(crate) crisis_below: f32,
 }
@@ -122,7 +122,7 @@ pub(crate) struct Inject {
     #[schemars(range(min = 200, max = 9000))]
     pub(crate) max_characters: usize,
     /// The model is told of drift after three calls in a row below this.
-    #[serde(deserialize_with = "share")]
+    #[serde(deserialize_with = "zero_to_one")]
     #[schemars(range(min = 0, max = 1))]
     pub(crate) hint_below: f32,
     /// At the start of a session: a summary of the previous one.
@@ -156,7 +156,7 @@ impl Default for Inject {
 }
 
 /// A value that must lie in `[0, 1]`.
-fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
+fn zero_to_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
     within(f32::deserialize(deserializer)?, 0.0, 1.0)
 }
 
@@ -178,7 +178,8 @@ impl Team {
     /// not share more than the user allows.
     fn lowered_by(&self, text: &str, projects: &Self) -> Self {
         let said: toml::Table = text.parse().unwrap_or_default();
-        if said.contains_key("team") { Self { share: self.share.min(projects.share) } } else { self.clone() }
+        let sets_share = said.get("team").is_some_and(|team| team.get("share").is_some());
+        Self { share: if sets_share { self.share.min(projects.share) } else { self.share } }
     }
 }
 
@@ -334,7 +335,7 @@ mod tests {
         let mut known = 0;
         for key in keys::of(File::Config) {
             let (table, name) = key.name.split_once('.').unwrap();
-            assert!(defaults[table].get(name).is_some(), "a row for `{}`, which is not there", key.name);
+            assert!(defaults[table].get(name).is_some(), "a row for `{}`, which does not exist", key.name);
             known += 1;
         }
         let tables = defaults.as_object().unwrap().values();
@@ -365,7 +366,9 @@ mod tests {
             let said = Config::parse(&text).unwrap().team;
             assert_eq!(team(users).lowered_by(&text, &said), team(left), "{project}");
         }
-        assert_eq!(team(Share::Full).lowered_by("[inject]\n", &Team::default()), team(Share::Full));
+        for text in ["[inject]\n", "[team]\n"] {
+            assert_eq!(team(Share::Full).lowered_by(text, &Team::default()), team(Share::Full), "{text}");
+        }
     }
 
     #[test]
