@@ -327,8 +327,9 @@ pub fn revoke(pool: &Pool, team: &str, who: &str, now_ms: i64) -> Result<u64> {
     let is_conflict = |error: &DbError| matches!(error, DbError::Conflict(_));
     pool.transaction(is_conflict, |connection| {
         if let Ok(token) = who.parse::<i64>() {
-            let sql = "UPDATE tokens SET revoked_ms = $1 WHERE number = $2 AND revoked_ms IS NULL";
-            return connection.execute(sql, given![now_ms, token]);
+            let sql = "UPDATE tokens SET revoked_ms = $1 WHERE number = $2 AND revoked_ms IS NULL
+                AND tenant = (SELECT tenant FROM tenants WHERE name = $3)";
+            return connection.execute(sql, given![now_ms, token, team]);
         }
         let Some(row) = connection.one("SELECT tenant FROM tenants WHERE name = $1", given![team])? else {
             return Ok(0);

@@ -70,8 +70,8 @@ pub fn migrate(pool: &Pool, partitioned: bool, now_ms: i64) -> Result<Found> {
         }
         Found::Nothing => {}
     }
-    let is_conflict = |_: &DbError| false;
-    pool.transaction(is_conflict, |connection| {
+    let never_again = |_: &DbError| false;
+    pool.transaction(never_again, |connection| {
         let text = connection.schema(SCHEMA, partitioned);
         connection.batch(&text)?;
         let partitions = if partitioned && pool.is_postgres() { "month" } else { "none" };

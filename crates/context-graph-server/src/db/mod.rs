@@ -19,6 +19,9 @@ pub enum DbError {
     /// It cannot be reached, or the connection was lost. Trying again may help.
     #[error("the database cannot be reached: {0}")]
     Away(String),
+    /// PostgreSQL has no database of this name.
+    #[error("there is no such database: {0}")]
+    NoDatabase(String),
     /// A conflict with another transaction. Trying again may help.
     #[error("somebody else has changed the same rows: {0}")]
     Conflict(String),

@@ -53,11 +53,14 @@ pub(crate) fn raw(address: &str, tls: &Tls) -> Result<Client> {
     config.connect_timeout(Duration::from_secs(10)).application_name("context-graph");
     config.keepalives_idle(Duration::from_secs(30));
     name_loopback(&mut config);
-    let away = |error: postgres::Error| DbError::Away(message_of(&error));
+    let failed = |error: postgres::Error| match error.code() {
+        Some(&SqlState::UNDEFINED_DATABASE) => DbError::NoDatabase(message_of(&error)),
+        _ => DbError::Away(message_of(&error)),
+    };
     if config.get_ssl_mode() == SslMode::Disable || is_local(&config) {
-        config.connect(NoTls).map_err(away)
+        config.connect(NoTls).map_err(failed)
     } else {
-        config.connect(MakeRustlsConnect::new(trusting(tls)?)).map_err(away)
+        config.connect(MakeRustlsConnect::new(trusting(tls)?)).map_err(failed)
     }
 }
 
@@ -149,7 +152,9 @@ fn failed(error: postgres::Error) -> DbError {
             | SqlState::LOCK_NOT_AVAILABLE),
         ) => DbError::Conflict(said),
         Some(code)
-            if code.code().starts_with("57") || code.code().starts_with("08") || code.code() == "25006" =>
+            if code.code().starts_with("57")
+                || code.code().starts_with("08")
+                || *code == SqlState::READ_ONLY_SQL_TRANSACTION =>
         {
             DbError::Away(said)
         }

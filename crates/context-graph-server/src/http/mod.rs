@@ -95,7 +95,9 @@ impl HttpRefusal {
 impl From<DbError> for HttpRefusal {
     fn from(error: DbError) -> Self {
         let status = match error {
-            DbError::Away(_) | DbError::Conflict(_) => StatusCode::SERVICE_UNAVAILABLE,
+            DbError::Away(_) | DbError::NoDatabase(_) | DbError::Conflict(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             DbError::NoTable(_) | DbError::NoPartition(_) | DbError::Refused(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }

@@ -15,7 +15,7 @@ use context_graph_server::{Patience, Serving, schema};
 use serde_json::json;
 
 use super::failure::{CommandResult, Failure, refuse_to_agents};
-use super::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::{Environment, clock, table, terminal};
 use database::DatabaseArgs;
 
@@ -132,10 +132,7 @@ pub(super) fn failure(error: impl std::fmt::Display) -> Failure {
 /// What went wrong with the database, and what to do about it.
 pub(super) fn db_failure(error: DbError) -> Failure {
     match error {
-        // PostgreSQL's error code for a database that does not exist.
-        DbError::Away(what) if what.contains("3D000") => {
-            failure(what).with_next_step("`createdb NAME` makes it")
-        }
+        DbError::NoDatabase(_) => failure(error).with_next_step("`createdb NAME` makes it"),
         DbError::Away(_) => failure(error).with_next_step(
             "check the address, and that the database is running; `server check` tries again",
         ),
