@@ -18,10 +18,13 @@ use crate::exit_status::ExitStatus;
 const GRACE: Duration = Duration::from_secs(2);
 
 /// For people.
-const LATE: &[u8] = b"context-graph: the hook's time was over before it had an answer\n";
+const LATE: &[u8] =
+    b"context-graph: the hook's time was over before it had an answer: look for a pipe that is \
+    never closed, a slow disk, or a policy or gate that runs long\n";
 
-/// For people, if the call was decided but its record was late.
-const UNRECORDED: &[u8] = b"context-graph: the hook's time was over before its event was on record\n";
+/// For people, if only the record was late.
+const UNRECORDED: &[u8] =
+    b"context-graph: the hook's time was over before its event was on record: look for a slow disk\n";
 
 /// What is written when the budget is used up.
 #[derive(Debug)]

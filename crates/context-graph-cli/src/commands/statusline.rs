@@ -25,7 +25,7 @@ const BUDGET: Duration = Duration::from_millis(300);
 pub(crate) fn run(environment: &Environment) -> ExitStatus {
     watchdog::arm(BUDGET, Late::Ready(b"\n".to_vec(), ExitStatus::Error));
     let said =
-        input::read_stdin(Some(true), |_, _| ()).ok().flatten().and_then(|bytes| decode::object(&bytes).ok());
+        input::read_stdin(Some(true), |_| ()).ok().flatten().and_then(|bytes| decode::object(&bytes).ok());
     let line = said.map(|said| line(&said, environment)).unwrap_or_default();
     watchdog::disarm();
     terminal::print(terminal::shown(&format!("{line}\n")).as_bytes());

@@ -8,13 +8,12 @@ use serde_json::json;
 
 use crate::common::{Place, Run};
 
-/// The answer for a call whose sender begins like this and then stops sending.
-fn stalled(beginning: &str) -> Run {
+/// The answer for an event whose sender sends these pieces and then stops sending.
+fn stalled(pieces: [&str; 2]) -> Run {
     let place = Place::new();
     let mut child = place.command(&["hooks", "event"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let (first, second) = beginning.split_at(beginning.len() / 2);
-    for piece in [first, second] {
+    for piece in pieces {
         stdin.write_all(piece.as_bytes()).unwrap();
         stdin.flush().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(150));
@@ -30,11 +29,17 @@ fn stalled(beginning: &str) -> Run {
 
 #[test]
 fn a_call_that_does_not_arrive_whole_in_time_asks() {
-    let stop = std::thread::spawn(|| stalled(r#"{"hook_event_name":"Stop","session_id":"x""#));
-    let late = stalled(r#"{"hook_event_name":"PreToolUse","session_id":"x""#);
-    let answer = late.json();
-    assert_eq!((late.code, &answer["error_code"]), (1, &json!("timeout")), "{late:?}");
-    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{late:?}");
+    let stop = std::thread::spawn(|| stalled([r#"{"hook_event_name":"Stop","#, r#""session_id":"x""#]));
+    // The name may be cut, and a piece that ends with a brace is not the whole.
+    let cut = std::thread::spawn(|| stalled([r#"{"hook_event_name":"PreTo"#, r#"olUse","session_id":"x""#]));
+    let brace =
+        stalled([r#"{"hook_event_name":"PreToolUse","tool_input":{"command":"ls"}"#, r#","session_id":"x""#]);
+    for late in [cut.join().unwrap(), brace] {
+        let answer = late.json();
+        assert_eq!((late.code, &answer["error_code"]), (1, &json!("timeout")), "{late:?}");
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{late:?}");
+        assert!(late.stderr.contains("a pipe that is never closed"), "{late:?}");
+    }
     let late = stop.join().unwrap().json();
     assert_eq!((&late["error_code"], late.get("hookSpecificOutput")), (&json!("timeout"), None), "{late}");
 }

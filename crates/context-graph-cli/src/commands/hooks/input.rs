@@ -32,27 +32,23 @@ pub struct Incoming {
 const FIRST_PIECE: usize = 8 * 1024;
 const PIECE: usize = 64 * 1024;
 
-/// Reads stdin: always or never if told so, otherwise unless it is a terminal. After each read, `arrived` gets all
-/// bytes so far and how many of them it has seen before, because the rest may be late.
-pub fn read_stdin(
-    told: Option<bool>,
-    mut arrived: impl FnMut(&[u8], usize),
-) -> Result<Option<Vec<u8>>, HookError> {
+/// Reads stdin: always or never if told so, otherwise unless it is a terminal. After each read, `arrived`
+/// gets all bytes so far, because the rest may be late.
+pub fn read_stdin(told: Option<bool>, mut arrived: impl FnMut(&[u8])) -> Result<Option<Vec<u8>>, HookError> {
     let told_to = told == Some(true);
     if told == Some(false) || (!told_to && io::stdin().is_terminal()) {
         return Ok(None);
     }
     let mut bytes = Vec::with_capacity(FIRST_PIECE);
     while bytes.len() <= MAX_INPUT_BYTES {
-        let seen_bytes = bytes.len();
-        if seen_bytes == bytes.capacity() {
+        if bytes.len() == bytes.capacity() {
             bytes.reserve(PIECE);
         }
         match read_some(&mut bytes) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(HookError::Stdin(error)),
             Ok(0) => break,
-            Ok(_) => arrived(&bytes, seen_bytes),
+            Ok(_) => arrived(&bytes),
         }
     }
     // Scripts that pass everything as flags leave stdin empty.

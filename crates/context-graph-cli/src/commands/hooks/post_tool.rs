@@ -8,10 +8,10 @@ use super::args::PostToolArgs;
 use super::context::HookContext;
 use super::error::HookError;
 use super::input::Incoming;
-use super::read::{HookRequest, agree, incoming, needed};
+use super::read::{HookRequest, agree, from_stdin_or_flags, needed};
 
 pub(super) fn read(args: &PostToolArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
-    let mut incoming = incoming(context, || {
+    let mut incoming = from_stdin_or_flags(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let tool = needed("tool-name", args.tool_name.clone())?;
         let payload = HookPayload::post_tool_use(tool, Value::Null, Value::Null, None);
@@ -21,13 +21,13 @@ pub(super) fn read(args: &PostToolArgs, context: &HookContext<'_>) -> Result<Hoo
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
     let success = args.success.and_then(|given| given.0);
-    let disagreement = success.and_then(|success| take_word(&mut incoming, success));
+    let disagreement = success.and_then(|success| apply_success_flag(&mut incoming, success));
     Ok(HookRequest { disagreement, ..incoming.into() })
 }
 
 /// Applies the flag that says whether the call succeeded. It counts only if stdin does not say. If they
 /// disagree, stdin wins, because scripts derive the flag from a part of it.
-fn take_word(incoming: &mut Incoming, success: bool) -> Option<HookError> {
+fn apply_success_flag(incoming: &mut Incoming, success: bool) -> Option<HookError> {
     let Event::PostToolUse(done) = &mut incoming.event else { return None };
     let Some(stated) = done.stated_outcome() else {
         done.extra.insert("success".to_owned(), success.into());

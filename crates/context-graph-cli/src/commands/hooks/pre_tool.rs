@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::args::PreToolArgs;
 use super::context::HookContext;
 use super::error::HookError;
-use super::read::{HookRequest, RecordMode, agree, incoming, needed};
+use super::read::{HookRequest, RecordMode, agree, from_stdin_or_flags, needed};
 
 pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let mut by_flags = false;
-    let mut incoming = incoming(context, || {
+    let mut incoming = from_stdin_or_flags(context, || {
         by_flags = true;
         let id = needed("session-id", args.session_id.clone())?;
         let tool = needed("tool-name", args.tool_name.clone())?;

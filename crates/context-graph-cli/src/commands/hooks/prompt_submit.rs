@@ -6,10 +6,10 @@ use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 use super::args::PromptSubmitArgs;
 use super::context::HookContext;
 use super::error::HookError;
-use super::read::{HookRequest, agree, incoming, needed};
+use super::read::{HookRequest, agree, from_stdin_or_flags, needed};
 
 pub(super) fn read(args: &PromptSubmitArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
-    let incoming = incoming(context, || {
+    let incoming = from_stdin_or_flags(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let prompt = needed("prompt", args.prompt.clone())?;
         Ok(HookInput::with_timestamp(

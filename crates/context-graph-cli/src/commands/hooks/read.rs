@@ -61,7 +61,7 @@ pub(super) fn event(command: HookCommand, context: &HookContext<'_>) -> Result<H
 }
 
 /// The event on stdin, or the one that the flags describe.
-pub(super) fn incoming(
+pub(super) fn from_stdin_or_flags(
     context: &HookContext<'_>,
     from_flags: impl FnOnce() -> Result<HookInput, HookError>,
 ) -> Result<Incoming, HookError> {
@@ -74,9 +74,11 @@ pub(super) fn incoming(
 /// The event on stdin, if there is one. With `may_be_call`, one that is late or unreadable is answered as an
 /// undecided call if it looks like a tool call.
 pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<Option<Incoming>, HookError> {
-    let arrived = |bytes: &[u8], seen_bytes: usize| {
-        if may_be_call && seen_bytes < suspect::EARLY && !suspect::looks_whole(bytes) {
-            suspect::call(context, bytes, seen_bytes);
+    let mut searched = 0;
+    let arrived = |bytes: &[u8]| {
+        if may_be_call && searched < suspect::EARLY && !suspect::looks_whole(bytes) {
+            suspect::prepare_as_call(context, bytes, searched);
+            searched = bytes.len();
         }
     };
     let asked = Instant::now();
@@ -87,7 +89,7 @@ pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<O
     let incoming = input::decode_noting_caller(&bytes, |caller, stage| context.note_caller(caller, stage))
         .inspect_err(|_| {
             if may_be_call {
-                suspect::call(context, &bytes, 0);
+                suspect::prepare_as_call(context, &bytes, 0);
             }
         })?;
     if incoming.caller.is_none() {

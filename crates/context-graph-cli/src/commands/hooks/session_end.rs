@@ -6,12 +6,12 @@ use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 use super::args::SessionEndArgs;
 use super::context::HookContext;
 use super::error::HookError;
-use super::read::{HookRequest, agree, incoming, needed};
+use super::read::{HookRequest, agree, from_stdin_or_flags, needed};
 
 pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     // Scripts pass 0 if they did not find a duration.
     let flag = args.duration_ms.and_then(|given| given.0).filter(|duration| *duration != 0);
-    let mut incoming = incoming(context, || {
+    let mut incoming = from_stdin_or_flags(context, || {
         let id = needed("session-id", args.session_id.clone())?;
         let payload = HookPayload::session_end(flag.unwrap_or(0), "exit");
         Ok(HookInput::with_timestamp(HookEventType::SessionEnd, id, context.now_ms(), payload))

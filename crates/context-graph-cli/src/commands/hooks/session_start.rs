@@ -5,12 +5,12 @@ use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
 use super::args::SessionStartArgs;
 use super::context::HookContext;
 use super::error::HookError;
-use super::read::{HookRequest, agree, incoming};
+use super::read::{HookRequest, agree, from_stdin_or_flags};
 
 pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let flag_id = args.session_id.clone().filter(|id| !id.is_empty());
     let mut from_flags = false;
-    let mut incoming = incoming(context, || {
+    let mut incoming = from_stdin_or_flags(context, || {
         from_flags = true;
         let id = flag_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
         let environment = context.environment;

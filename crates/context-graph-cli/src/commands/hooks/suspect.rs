@@ -13,25 +13,25 @@ pub(super) const EARLY: usize = 1024 * 1024;
 
 /// An event that is unreadable or incomplete may be a tool call. If the bytes so far name one in any form, it is
 /// answered as an undecided call, in the dialect of its apparent sender: with "ask", or with a refusal where the
-/// agent cannot ask. The first `seen_bytes` were searched before.
-pub(super) fn call(context: &HookContext<'_>, bytes: &[u8], seen_bytes: usize) {
+/// agent cannot ask. The first `searched` bytes were searched before.
+pub(super) fn prepare_as_call(context: &HookContext<'_>, bytes: &[u8], searched: usize) {
     // A name may have arrived in two parts.
-    let fresh = &bytes[seen_bytes.saturating_sub(LONGEST)..];
+    let fresh = &bytes[searched.saturating_sub(LONGEST)..];
     let is_expected = context.fails_as_ask();
-    let named = names_a_call(fresh);
+    let named = named_call(fresh);
     if !is_expected && named.is_none() || context.caller().is_some_and(|caller| caller.agent.is_some()) {
         return;
     }
     let client_session = Environment::client_session();
     let seems = agents::glimpse(bytes, client_session.as_deref(), Environment::around());
-    match seems.or_else(|| (named == Some(false)).then(Caller::unknown)) {
+    match seems.or_else(|| (named == Some(Named::Another)).then(Caller::unknown)) {
         Some(caller) => context.note_caller(&caller, CallerStage::WithEvent),
         None if is_expected => {}
         None => context.prepare(true, budget::DEFAULT_MS),
     }
 }
 
-/// Whether the event looks complete. Nearly all arrive in one piece and are not searched twice.
+/// Whether the event looks complete. Nearly all arrive in one piece, which is not searched but decoded.
 pub(super) fn looks_whole(bytes: &[u8]) -> bool {
     bytes.trim_ascii_end().ends_with(b"}")
 }
@@ -55,13 +55,19 @@ const OTHERS: [&[u8]; 11] = [
 /// At least the length of the longest of them.
 const LONGEST: usize = 24;
 
-/// Whether the bytes name a tool call, and if so, whether it is Claude Code's.
-fn names_a_call(bytes: &[u8]) -> Option<bool> {
+/// Whose tool call the bytes name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    ClaudeCode,
+    Another,
+}
+
+fn named_call(bytes: &[u8]) -> Option<Named> {
     // Other agents' names are in quotes. Searching for the first byte needs only one pass.
     let starts = bytes.iter().enumerate().filter(|(_, byte)| matches!(byte, b'P' | b'p' | b'"'));
     let mut rest = starts.map(|(at, byte)| (*byte, &bytes[at..]));
     rest.find_map(|(byte, rest)| match byte {
-        b'"' => OTHERS.iter().any(|name| rest[1..].starts_with(name)).then_some(false),
-        _ => PRE_TOOL_USE.iter().any(|name| rest.starts_with(name)).then_some(true),
+        b'"' => OTHERS.iter().any(|name| rest[1..].starts_with(name)).then_some(Named::Another),
+        _ => PRE_TOOL_USE.iter().any(|name| rest.starts_with(name)).then_some(Named::ClaudeCode),
     })
 }
