@@ -27,7 +27,7 @@ pub struct Action {
 /// An action as written in a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+pub(super) struct Written {
     name: Option<String>,
     event: String,
     matcher: Option<String>,

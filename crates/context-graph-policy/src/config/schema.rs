@@ -1,4 +1,6 @@
-//! The JSON Schema of a policy file, for editors.
+//! The JSON Schema of a policy file, for editors. It is written by hand, because most of it cannot be derived from the
+//! types: the ids of rules, the forms of short texts, which matchers an event allows. A test compares its keys with the
+//! types.
 
 use context_graph_events::EventName;
 use serde_json::{Value, json};
@@ -92,12 +94,13 @@ fn program() -> Value {
             }},
             "early": flag("Options end at the first operand"),
             "bundle": flag("The first word is a cluster of letters, as of tar"),
+            "sends": flag("Its standard input is sent to another machine"),
             "fold": flag("Upper and lower case are the same"),
             "recursive": conditions("When folders are removed with their content"),
             "quiet": conditions("When nothing is changed: `--dry-run`"),
             "variables": {"type": "array", "items": {"$ref": "#/$defs/text"}, "description": "Variables that contain options for it"},
             "reach": {"enum": ["local", "outside"],
-                "description": "Where what it removes can be; `outside`: verbs that destroy ask, `local`: they do not"},
+                "description": "Where the things are that it removes; `outside`: verbs that destroy ask, `local`: they do not"},
             "stops": {"type": "array", "description": "What needs a question", "items": {
                 "type": "object", "additionalProperties": false, "required": ["when"],
                 "properties": {
@@ -199,4 +202,44 @@ fn action() -> Value {
                 "then": {"properties": {"matcher": {"pattern": "^[A-Za-z0-9_*|\\s-]*$"}}}},
         ],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde::de::DeserializeOwned;
+
+    use super::super::{Exception, GuardConfig, PolicyConfig, StopGate, action};
+    use super::*;
+    use crate::programs::row::{Form, Objection, Row};
+    use crate::rego::Signal;
+
+    /// The keys that a type reads: serde lists them in its error about an unknown one.
+    fn read_by<T: DeserializeOwned>() -> BTreeSet<String> {
+        let error = serde_json::from_value::<T>(json!({"?": 0})).err().unwrap().to_string();
+        let quoted = error.split('`').skip(1).step_by(2).map(str::to_owned);
+        let mut keys: BTreeSet<String> = quoted.collect();
+        assert!(keys.remove("?") && !keys.is_empty(), "{error}");
+        keys
+    }
+
+    #[test]
+    fn the_schema_has_the_keys_that_are_read_and_no_others() {
+        let schema = schema();
+        for (place, read) in [
+            ("", read_by::<PolicyConfig>()),
+            ("/properties/guards/additionalProperties", read_by::<GuardConfig>()),
+            ("/properties/exceptions/items", read_by::<Exception>()),
+            ("/properties/stop_gates/items", read_by::<StopGate>()),
+            ("/properties/signals/items", read_by::<Signal>()),
+            ("/properties/actions/items", read_by::<action::Written>()),
+            ("/$defs/program", read_by::<Row>()),
+            ("/$defs/program/properties/forms/items", read_by::<Form>()),
+            ("/$defs/program/properties/stops/items", read_by::<Objection>()),
+        ] {
+            let properties = schema.pointer(place).unwrap()["properties"].as_object().unwrap();
+            assert_eq!(properties.keys().cloned().collect::<BTreeSet<_>>(), read, "{place}");
+        }
+    }
 }
