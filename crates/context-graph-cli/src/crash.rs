@@ -70,11 +70,6 @@ mod imp {
         unsafe { libc::pthread_main_np() == 1 }
     }
 
-    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-    fn is_main_thread() -> bool {
-        true
-    }
-
     extern "C" fn on_crash(_signal: libc::c_int) {
         while LEFT_BEHIND.load(Ordering::Acquire) && !is_main_thread() {
             // Never returns to the crashed code; the process ends without this thread.

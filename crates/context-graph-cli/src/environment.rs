@@ -254,7 +254,7 @@ impl Environment {
     /// must not fail on a busy machine. Not in releases.
     #[cfg(debug_assertions)]
     #[expect(clippy::disallowed_methods, reason = "a test switch")]
-    pub(crate) fn patience() -> u32 {
+    pub(crate) fn test_slowdown() -> u32 {
         if std::env::var_os("CONTEXT_GRAPH_TEST_PATIENCE").is_some() { 20 } else { 1 }
     }
 

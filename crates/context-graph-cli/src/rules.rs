@@ -35,8 +35,8 @@ impl Host for Process {
     fn limits(&self, event: &Event) -> context_graph_policy::rego::Limits {
         use context_graph_policy::rego::Limits;
         match event {
-            Event::PreToolUse(_) if Environment::patience() == 1 => Limits::default(),
-            _ => Limits { time: rules::PATIENCE },
+            Event::PreToolUse(_) if Environment::test_slowdown() == 1 => Limits::default(),
+            _ => Limits { time: rules::POLICY_TIME },
         }
     }
 

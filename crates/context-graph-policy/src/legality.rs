@@ -71,10 +71,7 @@ fn fit_to(caller: &Caller, event: EventName, decision: Decision) -> Decision {
         return decision;
     }
     let who = caller.agent.map_or("this agent", Agent::title);
-    let (verdict, became) = match fitted {
-        Some(verb) => (of_verb(verb), format!("`{}` instead", verb.as_str())),
-        None => (Verdict::None, "dropped".to_owned()),
-    };
+    let (verdict, became) = replacement(fitted);
     let what = format!("{who} cannot carry `{}` on {event}: {became}", wanted.as_str());
     let decision = match (wanted, verdict.refuses_or_asks()) {
         (Verb::Ask, true) => decision.raised_for(Raised::Question),
@@ -97,10 +94,7 @@ pub fn fit(event: EventName, decision: Decision) -> Decision {
     if fitted == Some(wanted) {
         return decision;
     }
-    let (verdict, became) = match fitted {
-        Some(verb) => (of_verb(verb), format!("`{}` instead", verb.as_str())),
-        None => (Verdict::None, "dropped".to_owned()),
-    };
+    let (verdict, became) = replacement(fitted);
     let what = format!("{event} cannot carry `{}`: {became}", wanted.as_str());
     decision.with_verdict(verdict).with_uncarried(what)
 }
@@ -122,6 +116,14 @@ fn drop_context(decision: Decision, why: &str) -> Decision {
         decision.context_parts().map(|text| format!("\"{}\"", tame(text, DROPPED_TEXT))).collect();
     let what = format!("{why} carry `{}`: dropped {}", Verb::AddContext.as_str(), texts.join(", "));
     decision.without_context().with_uncarried(what)
+}
+
+/// The verdict that takes the place of another, and what is said about it.
+fn replacement(verb: Option<Verb>) -> (Verdict, String) {
+    match verb {
+        Some(verb) => (of_verb(verb), format!("`{}` instead", verb.as_str())),
+        None => (Verdict::None, "dropped".to_owned()),
+    }
 }
 
 fn of_verb(verb: Verb) -> Verdict {

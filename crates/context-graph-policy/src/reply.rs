@@ -162,7 +162,7 @@ fn shown_instead(verdict: &Verdict) -> Option<&str> {
 }
 
 /// Recorded when an agent may stop although rules refuse it.
-pub const KEPT_FROM_STOPPING: &str = "the agent was held once already and may stop";
+pub const RELEASED: &str = "the agent was held once already and may stop";
 
 /// An agent that already continues because of a stop hook may stop: holding it again could loop forever.
 /// Added context also keeps the agent running, because the client calls the model again to deliver it.
@@ -176,7 +176,7 @@ pub fn release(event: &Event, decision: Decision) -> Decision {
     let refuses = decision.verdict().refuses_or_asks();
     if held && (refuses || decision.context_parts().next().is_some()) {
         let verdict = if refuses { Verdict::Allow } else { Verdict::None };
-        return decision.overruled(verdict).with_note(KEPT_FROM_STOPPING);
+        return decision.overruled(verdict).with_note(RELEASED);
     }
     decision
 }

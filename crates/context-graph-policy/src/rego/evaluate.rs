@@ -161,7 +161,7 @@ fn run_apart(
     let (sender, receiver) = mpsc::channel();
     let run_all = move || {
         let mut started = Instant::now();
-        time.is_of_this_thread();
+        time.measure_this_thread();
         let input = regorus::Value::from(input);
         let mut shared = Loaded::new(distinct(&jobs), &input);
         for (at, job) in jobs.iter().enumerate() {

@@ -99,7 +99,7 @@ impl PolicySet {
     }
 
     /// The policies that do not use a tool's input, neither directly nor through helpers, and the files of the others.
-    pub fn without_those_that_look_at_the_input(&self) -> (Self, Vec<String>) {
+    pub fn not_reading_input(&self) -> (Self, Vec<String>) {
         let looks =
             |unit: &Unit| self.files_of(&unit.package).iter().any(|source| looks_at_the_input(&source.text));
         let (looking, units): (Vec<Unit>, Vec<Unit>) = self.units.iter().cloned().partition(looks);

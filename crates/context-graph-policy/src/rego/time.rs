@@ -31,7 +31,7 @@ impl ThreadTime {
     }
 
     /// Measures the calling thread from now on.
-    pub(super) fn is_of_this_thread(&self) {
+    pub(super) fn measure_this_thread(&self) {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) =
             File::open("/proc/thread-self/schedstat").ok();
     }
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn no_more_than_so_much_is_given_back() {
         let time = ThreadTime::new(Duration::from_millis(10));
-        time.is_of_this_thread();
+        time.measure_this_thread();
         assert!(time.left() <= Duration::from_millis(10) + WITHHELD);
     }
 }

@@ -6,6 +6,7 @@ use context_graph_events::safe_text::tame;
 use context_graph_events::{Event, Verb};
 use serde_json::Value;
 
+use super::policies::Material;
 use super::{BrokenFile, Rules, Whose, error_line, team_error_line};
 use crate::rego::Timing;
 use crate::{Decision, OnError, Severity, Verdict, legality};
@@ -64,14 +65,14 @@ impl Rules {
             _ => false,
         };
         // Gates of an untrusted project do not count.
-        let counts = |trouble: &&BrokenFile| {
-            trouble.whose != Whose::Project
+        let counts = |file: &&BrokenFile| {
+            file.whose != Whose::Project
                 || self.standing.is_in_force()
                 || matches!(event, Event::PreToolUse(_))
         };
-        for trouble in self.broken.iter().filter(|_| concerned).filter(counts) {
-            let failed = Failed(self.quoted(trouble.to_string(), trouble.whose));
-            decision = decision.join(self.on_broken_file(event, &failed, trouble.whose));
+        for file in self.broken.iter().filter(|_| concerned).filter(counts) {
+            let failed = Failed(self.quoted(file.to_string(), file.whose));
+            decision = decision.join(self.on_broken_file(event, &failed, file.whose));
             troubles.push(tame(&failed.0, TROUBLE));
         }
         RulesDecision { decision, timings: Vec::new(), troubles }
@@ -85,19 +86,23 @@ impl Rules {
         session: impl FnOnce() -> Value,
     ) -> RulesDecision {
         let RulesDecision { mut decision, mut timings, mut troubles } = before_policies;
-        let session = LazyCell::new(session);
+        let material = LazyCell::new(|| Material {
+            object: event.clone().into_object(),
+            session: session(),
+            effects: self.effects(event),
+        });
         for (policies, whose) in [(self.team_policies(), Whose::Team), (self.policies(), Whose::Project)] {
-            let outcome = policies.and_then(|policies| self.consult(policies, whose, event, &session));
-            let Some(outcome) = outcome else { continue };
-            decision = decision.join(outcome.decision);
-            for error in &outcome.errors {
+            let evaluation = policies.and_then(|policies| self.consult(policies, whose, event, &material));
+            let Some(evaluation) = evaluation else { continue };
+            decision = decision.join(evaluation.decision);
+            for error in &evaluation.errors {
                 let line = if whose == Whose::Team { team_error_line(error) } else { error_line(error) };
                 let failed = Failed(self.quoted(line, whose));
                 decision = decision.join(self.on_broken_policy(event, &failed, whose));
                 troubles.push(tame(&failed.0, TROUBLE));
             }
             troubles.dedup();
-            timings.extend(outcome.timings);
+            timings.extend(evaluation.timings);
         }
         RulesDecision { decision: self.settle(event, decision), timings, troubles }
     }
@@ -127,10 +132,10 @@ impl Rules {
 
     /// Decision when a policy file cannot be used. Its gates are unknown, so an attempt to stop is refused, unless
     /// `on_error = "allow"`.
-    fn on_broken_file(&self, event: &Event, trouble: &Failed, whose: Whose) -> Decision {
+    fn on_broken_file(&self, event: &Event, failed: &Failed, whose: Whose) -> Decision {
         match (event, self.on_error(whose)) {
-            (Event::PreToolUse(_), on_error) | (_, on_error @ OnError::Allow) => on_error.decide(trouble),
-            _ => refuse_undecided(Verdict::Block, trouble),
+            (Event::PreToolUse(_), on_error) | (_, on_error @ OnError::Allow) => on_error.decide(failed),
+            _ => refuse_undecided(Verdict::Block, failed),
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod actions;
 mod decide;
+pub mod gates;
 mod origin;
 mod policies;
 mod text;
@@ -32,7 +33,7 @@ pub const FILE: &str = "policy.toml";
 /// The folder of Rego policies.
 pub const POLICIES: &str = "policies";
 /// How long the policies of an event may take, unless it is a tool call.
-pub const PATIENCE: Duration = Duration::from_secs(1);
+pub const POLICY_TIME: Duration = Duration::from_secs(1);
 
 /// A file's text: `None` if there is no file, an error if it cannot be read.
 pub type FileText = Result<Option<String>, String>;
@@ -96,7 +97,7 @@ pub trait Host: Sync {
     fn limits(&self, event: &Event) -> Limits {
         match event {
             Event::PreToolUse(_) => Limits::default(),
-            _ => Limits { time: PATIENCE },
+            _ => Limits { time: POLICY_TIME },
         }
     }
 
@@ -217,7 +218,7 @@ impl Rules {
         let teams = self.team.as_mut().map(|(_, policies)| policies);
         for set in std::iter::once(&mut self.policies).chain(teams) {
             let Some(policies) = set else { continue };
-            let (blind, mut unasked) = policies.without_those_that_look_at_the_input();
+            let (blind, mut unasked) = policies.not_reading_input();
             unasked.retain(|file| policies.files_for(name, tool).any(|routed| routed == file));
             skipped.append(&mut unasked);
             *set = Some(blind).filter(|blind| !blind.is_empty());

@@ -8,9 +8,20 @@ use context_graph_events::Event;
 use serde_json::{Map, Value};
 
 use super::{FILE, Rules, Whose};
+use crate::Effects;
 use crate::rego::signals::Signalled;
 use crate::rego::{self, Additions, Evaluation, Input, PolicySet, RegoError, RegoErrorKind};
 use crate::trust::untrusted;
+
+/// What policies look at. It is made once for all policies, and only if there are any for the event.
+pub(super) struct Material {
+    /// The event.
+    pub(super) object: Map<String, Value>,
+    /// What they may know about the session.
+    pub(super) session: Value,
+    /// What the call would do, if the event is about one.
+    pub(super) effects: Option<Effects>,
+}
 
 impl Rules {
     /// Runs Rego policies for the event.
@@ -19,24 +30,23 @@ impl Rules {
         policies: &PolicySet,
         whose: Whose,
         event: &Event,
-        session: &LazyCell<Value, impl FnOnce() -> Value>,
+        material: &LazyCell<Material, impl FnOnce() -> Material>,
     ) -> Option<Evaluation> {
         let (name, tool) = (event.name(), event.tool_name());
         let nothing = policies.routed(name, tool).is_empty();
         if nothing && policies.errors().is_empty() {
             return None;
         }
-        let object = event.clone().into_object();
-        let Signalled { values, missing } = self.signals(policies, event, &object);
-        let effects = self.effects(event);
+        let Material { object, session, effects } = &**material;
+        let Signalled { values, missing } = self.signals(policies, event, object);
         let additions = Additions {
-            session: Value::clone(session),
+            session: session.clone(),
             signals: values,
             builtin_config: self.config().builtin_config.clone().into_iter().collect(),
             affected_directories: effects.as_ref().map(rego::affected_directories).unwrap_or_default(),
             effects: effects.as_ref().map(rego::effects_view).unwrap_or_default(),
         };
-        let input = Input::new(&object, additions, &self.context());
+        let input = Input::new(object, additions, &self.context());
         let limits = self.host.limits(event);
         let mut evaluation = policies.evaluate_on(name, tool, &input, limits, self.host.prepare());
         if whose == Whose::Project && !self.standing.is_in_force() {

@@ -7,13 +7,14 @@ use context_graph_core::session::Ruling;
 use context_graph_events::safe_text::name;
 use context_graph_events::{EventName, ReplyBody, Verb};
 use context_graph_policy::guards;
-use context_graph_policy::reply::KEPT_FROM_STOPPING;
+use context_graph_policy::reply::RELEASED;
 use context_graph_policy::{Decision, Verdict};
 
 use super::answer::Answer;
 use super::decide::HookDecision;
-use super::error::{ErrorCode, HookError};
+use super::error::HookError;
 use super::remember::RecordedEvent;
+use crate::error_code::ErrorCode;
 use crate::rules;
 
 /// The notice for a call that could only be judged by its name.
@@ -57,9 +58,9 @@ impl HookDecision {
         answer.output.notices.extend(self.decision.uncarried().map(str::to_owned));
         // The event was still decided, so the hook did not fail.
         answer.output.error_code = (!self.troubles.is_empty()).then_some(ErrorCode::Policy);
-        if !self.unasked.is_empty() {
-            let files = self.unasked.iter().map(|file| name(file)).collect::<Vec<_>>().join(", ");
-            answer.output.notices.push(format!("policies that look at the input were not asked: {files}"));
+        if !self.skipped_policies.is_empty() {
+            let files = self.skipped_policies.iter().map(|file| name(file)).collect::<Vec<_>>().join(", ");
+            answer.output.notices.push(format!("policies that read the input were not evaluated: {files}"));
         }
         if self.input_unseen {
             answer.output.notices.push(UNSEEN.to_owned());
@@ -113,7 +114,7 @@ impl HookDecision {
         );
         let is_told = |ruling: &&Ruling| {
             self.refuses_or_asks() && !is_shown
-                || was_kept_from_stopping(&self.decision)
+                || was_released(&self.decision)
                 || ruling.verdict == Ruling::DROPPED
         };
         if let Some(ruling) = ruling.filter(is_told) {
@@ -146,8 +147,8 @@ pub(super) fn ruling_of(decision: &Decision) -> Option<Ruling> {
     };
     let rules = decision.findings().map(|finding| finding.rule.clone()).collect();
     let mut reason = decision.reason();
-    if was_kept_from_stopping(decision) {
-        reason = format!("{KEPT_FROM_STOPPING}: {reason}");
+    if was_released(decision) {
+        reason = format!("{RELEASED}: {reason}");
     }
     if !uncarried.is_empty() {
         let uncarried = uncarried.join("; ");
@@ -157,6 +158,6 @@ pub(super) fn ruling_of(decision: &Decision) -> Option<Ruling> {
 }
 
 /// Whether the rules would keep the agent from stopping, but did so already once, so that it may stop now.
-fn was_kept_from_stopping(decision: &Decision) -> bool {
-    *decision.verdict() == Verdict::Allow && decision.notes().any(|note| note == KEPT_FROM_STOPPING)
+fn was_released(decision: &Decision) -> bool {
+    *decision.verdict() == Verdict::Allow && decision.notes().any(|note| note == RELEASED)
 }

@@ -40,8 +40,8 @@ pub(crate) struct HookContext<'a> {
     sessions: OnceCell<Sessions>,
     /// The time of the hook, see [`Self::now_ms`].
     now_ms: OnceCell<i64>,
-    /// Whether the event is a tool call, or may be one. Then any failure, even a panic, answers "ask" and does
-    /// not let the call pass, even if it was already allowed.
+    /// Whether the event is a tool call, or may be one. Then a failure before the decision, lateness, a panic or a
+    /// crash is answered with "ask". A call that only could not be recorded keeps its decision.
     fails_as_ask: Arc<AtomicBool>,
     /// The refusal or question that nothing may revert, once there is one. A panic is answered with it.
     refusal: Arc<Mutex<Option<Answer>>>,
@@ -217,11 +217,11 @@ impl<'a> HookContext<'a> {
             watchdog::disarm();
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             let error = HookError::Internal(format!("panic at {place}"));
-            let answer = match refusal.lock().ok().and_then(|mut stands| stands.take()) {
+            // The panicking thread may hold these locks, so we do not wait for them.
+            let answer = match refusal.try_lock().ok().and_then(|mut stands| stands.take()) {
                 Some(refusal) => refusal.but_failed(&error),
                 None => answer::failed(&error, fails_as_ask.load(Ordering::Relaxed)),
             };
-            // The panicking thread may hold this lock, so we do not wait for it.
             let caller = caller.try_lock().ok().and_then(|caller| caller.clone());
             leave(answer::give(answer, caller.as_ref(), OutputFormat::JsonCompact, Instant::now()));
         }));
@@ -311,7 +311,7 @@ pub(super) fn time_for(rules: &Rules, event: &Event) -> Duration {
 /// Tests that do not measure time get more time.
 fn patient(end: Duration) -> Duration {
     #[cfg(debug_assertions)]
-    let end = end * Environment::patience();
+    let end = end * Environment::test_slowdown();
     end
 }
 

@@ -1,6 +1,6 @@
 //! Decides about an event.
 //!
-//! The decision comes before anything is stored. It is recorded with the event, and a failing store cannot
+//! The decision comes before anything is recorded. It is recorded with the event, and a failure to record it cannot
 //! revert it.
 
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(super) struct HookDecision {
     /// Whether it is a call with unknown input.
     pub(super) input_unseen: bool,
     /// Policies that were not evaluated because of that.
-    pub(super) unasked: Vec<String>,
+    pub(super) skipped_policies: Vec<String>,
     /// Whether the event starts actions.
     pub(super) has_action: bool,
     /// Whether the team's policy fixes one of the rules in the decision, so the user cannot add an exception.
@@ -42,7 +42,7 @@ pub(super) struct HookDecision {
     /// Gates that the agent passed before stopping.
     pub(super) passed: Vec<String>,
     /// How long the gates took.
-    pub(super) waited: Duration,
+    pub(super) gates_took: Duration,
     /// What was wrong with stored data that had to be read.
     pub(super) error: Option<HookError>,
 }
@@ -55,13 +55,13 @@ impl HookDecision {
         let is_call = matches!(event, Event::PreToolUse(_));
         // An agent that was kept from stopping once may stop, or it might never end.
         let is_stop = matches!(event, Event::Stop(stop) if stop.is_first_attempt());
-        let asked = matches!(event, Event::PermissionRequest(_));
-        if !(is_call || is_stop || asked || context.files.has_policies()) {
+        let is_permission_request = matches!(event, Event::PermissionRequest(_));
+        if !(is_call || is_stop || is_permission_request || context.files.has_policies()) {
             let has_action = !rules::actions_of(context.environment, &context.files, event).is_empty();
             return Self { has_action, ..Self::new(event, Decision::none(), Vec::new()) };
         }
         let rules = rules::of(context.environment, &context.files).answering(incoming.caller.as_ref());
-        let (rules, unasked) =
+        let (rules, skipped_policies) =
             if incoming.input_unseen { rules.blind_to_input(event) } else { (rules, Vec::new()) };
         prepare_for_crash(context, &rules, is_call);
         context.wait_for_policies(&rules, event);
@@ -77,13 +77,12 @@ impl HookDecision {
             refused.make_final(context, time_for(&rules, event) * 9 / 10);
         }
         let known = || context.sessions().ok()?.peek(event.session_id()).ok().flatten();
-        let known = || rules::session_view(known());
-        let RulesDecision { decision, troubles, .. } =
-            rules.decide_by_policies(before_policies, event, known);
+        let view = || rules::session_view(known());
+        let RulesDecision { decision, troubles, .. } = rules.decide_by_policies(before_policies, event, view);
         let fixed_by_team = decision.findings().any(|finding| rules.is_fixed_by_team(&finding.rule));
         let mut decided = Self {
             input_unseen: incoming.input_unseen,
-            unasked,
+            skipped_policies,
             has_action: rules.has_action_for(event),
             fixed_by_team,
             ..Self::new(event, decision, troubles)
@@ -106,11 +105,11 @@ impl HookDecision {
             decision,
             troubles,
             input_unseen: false,
-            unasked: Vec::new(),
+            skipped_policies: Vec::new(),
             has_action: false,
             fixed_by_team: false,
             passed: Vec::new(),
-            waited: Duration::ZERO,
+            gates_took: Duration::ZERO,
             error: None,
         }
     }
@@ -147,7 +146,7 @@ impl HookDecision {
         let Passage { decision, passed } = stop_gate::pass(&due, root);
         self.decision = rules.settle(event, std::mem::take(&mut self.decision).join(decision));
         self.passed = passed;
-        self.waited = started.elapsed();
+        self.gates_took = started.elapsed();
     }
 
     /// Whether the event is refused or asked about.

@@ -25,8 +25,8 @@ use crate::{heads, summary, transcript_files};
 const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git could have committed session data. It is restored; check \
                          your recent commits";
 
-/// How long a tool call on the full path may take, from the start of the process. Signals may have used all of it;
-/// then it still gets the budget of its event.
+/// How long a tool call on the full path may take, from the start of the process. If signals used it up, the call still
+/// gets the usual budget of its event.
 const FULL_PATH: Duration = Duration::from_millis(2700);
 
 /// What is known once an event is recorded.
@@ -57,7 +57,7 @@ pub(super) fn event(
 ) -> Result<RecordedEvent, HookError> {
     let event = &incoming.event;
     // Gates may have taken minutes, and the turn ends after them.
-    let after_gates = || context.now_ms() + i64::try_from(decided.waited.as_millis()).unwrap_or(0);
+    let after_gates = || context.now_ms() + i64::try_from(decided.gates_took.as_millis()).unwrap_or(0);
     let at_ms = incoming.timestamp_ms.unwrap_or_else(after_gates);
     #[cfg(debug_assertions)]
     if matches!(event, Event::PreToolUse(_)) {
@@ -127,7 +127,7 @@ fn step(
         event,
         at_ms,
         previous_session_id,
-        took_us: context.took_us(decided.waited),
+        took_us: context.took_us(decided.gates_took),
         ruling: decided.new_ruling(),
         crisis_threshold: config.continuity.crisis_below,
         told_below: config.inject.hint_below,
@@ -145,20 +145,20 @@ fn step(
         // The first copy of the event was already answered with it.
         words = words.filter(|_| !is_repeat);
         words = keep_for_later(sessions, &session_id, at_ms, caller, decided, words)?;
-        let waited = report.waited.iter().cloned();
-        words = waited.chain(words).reduce(|all, text| format!("{all}\n\n{text}"));
+        let delayed = report.waited.iter().cloned();
+        words = delayed.chain(words).reduce(|all, text| format!("{all}\n\n{text}"));
     }
     // Counted from the records, which also show calls without an answer.
     let calls = || calls.map_or_else(|| Calls::as_counted(&session.state.counters), Calls::on_record);
     let summary = ends.then(|| summary::of(&session, calls()));
     // Another process holds the store. That needs no report, because the next turn stores it.
     let postponed = postponed.filter(|error| !matches!(error, StorageError::Busy { .. }));
-    let waits =
+    let not_folded =
         postponed.map(|error| format!("{error} (what happens is kept in the session's journal meanwhile)"));
     let reopened = report.reopened.then(|| format!("session {session_id} had ended and is open again"));
     let damage = damage.iter().map(ToString::to_string);
     let lost = lost.map(|lost| lost.to_string());
-    let more = [unwritten, waits, lost, reopened].into_iter().flatten();
+    let more = [unwritten, not_folded, lost, reopened].into_iter().flatten();
     let notices = damage.chain(context.complaint()).chain(more).collect();
     // The session has started anyway, so a refused previous session is no failure.
     let refused_previous = refused_previous.map(|refused| match refused {

@@ -2,13 +2,14 @@
 
 use context_graph_events::{Event, EventName};
 use context_graph_policy::rego::{Additions, Input, Limits, PolicySet, Provided, RegoError, Remark};
-use context_graph_policy::rules::{PATIENCE, POLICIES, Rules, error_line};
+use context_graph_policy::rules::{POLICIES, POLICY_TIME, Rules, error_line};
 use context_graph_policy::{Context, PolicyConfig, RealFileSystem};
 use serde_json::{Map, Value, json};
 
 use super::{PlaceArgs, unenforced};
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::{ErrorCode, HookError};
+use crate::commands::hooks::error::HookError;
+use crate::error_code::ErrorCode;
 use crate::rules;
 use crate::summary::counted;
 use crate::team_policy::{Bundle, TEAM};
@@ -124,7 +125,7 @@ pub(super) fn compile_errors(
                 let input = Input::new(&object, additions, &context);
                 let tool =
                     Event::from_object(object).ok().and_then(|event| event.tool_name().map(str::to_owned));
-                let limits = Limits { time: PATIENCE };
+                let limits = Limits { time: POLICY_TIME };
                 for error in policies
                     .evaluate_on(event.as_str(), tool.as_deref(), &input, limits, crash::with_second_stack)
                     .errors
