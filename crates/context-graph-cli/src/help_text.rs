@@ -54,7 +54,7 @@ mod tests {
         Usage: context-graph audit log [OPTIONS]\n\n\
         Options:\n      \
         --tool <NAME>  Calls of these tools; `mcp__github__*` for all that begin so, `*` for all calls\n      \
-        --previous-session-id <ID>                    The session that one which is made continues\n          \
+        --previous-session-id <ID>                    The session that a created one continues\n          \
         Not older than this: `2h`, `3d`, `today`, `2026-11-01` or another one\n\n\
         Examples:\n  \
         context-graph audit log --tool Bash --outcome failure --since 1d --all-projects\n";

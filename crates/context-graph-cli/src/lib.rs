@@ -14,9 +14,9 @@ mod config;
 mod cost;
 mod crash;
 mod environment;
+mod error_code;
 mod exit_status;
 mod explain;
-
 mod heads;
 mod heap;
 mod help_text;
@@ -47,6 +47,7 @@ pub use commands::is_understood;
 pub use config::schema as config_schema;
 pub use context_graph_policy::config::schema as policy_schema;
 pub use environment::Environment;
+pub use error_code::ErrorCode;
 pub use exit_status::ExitStatus;
 
 /// Runs the command line of this process. The first argument is the program's name.

@@ -13,7 +13,7 @@ use context_graph_storage::seal::Seal;
 use context_graph_settings::{AgentClient, Edited, SettingsError, Undo, decode};
 
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::{Environment, terminal};
 
 /// Whose settings.

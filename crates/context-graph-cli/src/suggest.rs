@@ -1,5 +1,7 @@
 //! What somebody probably meant by a word that does not exist.
 
+use context_graph_events::agents::Agent;
+
 /// How many letters of a word may be wrong or swapped.
 const SLIPS: usize = 2;
 /// This many first letters are enough if only one word has them: `deny` for `denied`.
@@ -32,6 +34,14 @@ pub(crate) fn choices(wrong: &str, known: &[&str]) -> String {
         Some(near) => format!("perhaps `{near}`? It is one of {}", known.join(", ")),
         None => format!("it is one of {}", known.join(", ")),
     }
+}
+
+/// Reads the name of an agent from a command line.
+pub(crate) fn agent(name: &str) -> Result<Agent, String> {
+    Agent::parse(name).ok_or_else(|| {
+        let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        choices(name, &names)
+    })
 }
 
 #[cfg(test)]

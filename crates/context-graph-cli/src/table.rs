@@ -7,8 +7,8 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
 use crate::environment::Pager;
+use crate::error_code::ErrorCode;
 use crate::visible_json::visible;
 use crate::{Environment, terminal};
 

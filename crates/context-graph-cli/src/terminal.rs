@@ -249,13 +249,13 @@ fn decided(
 }
 
 /// Whether there is a person at a terminal to ask.
-pub(crate) fn is_asked() -> bool {
+pub(crate) fn is_interactive() -> bool {
     std::io::stdin().is_terminal()
 }
 
 /// The answer of a person, in lower case. `None` without a terminal.
 pub(crate) fn asked(question: &str) -> Option<String> {
-    if !is_asked() {
+    if !is_interactive() {
         return None;
     }
     let mut stderr = std::io::stderr().lock();

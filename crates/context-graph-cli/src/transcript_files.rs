@@ -11,7 +11,7 @@ use context_graph_storage::safe_open::open_regular;
 use serde_json::{Map, Value};
 
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::paths::transcript_folder_name;
 use crate::{Environment, terminal};
 

@@ -13,13 +13,13 @@ use crate::commands::binary_path;
 use crate::process::in_its_own_group;
 
 /// The least time between two upkeeps.
-const LASTS: Duration = Duration::from_hours(1);
+const INTERVAL: Duration = Duration::from_hours(1);
 
 /// Whether upkeep is due. It is also due if the clock was set back.
 pub(crate) fn is_due(state_folder: &Path) -> bool {
     let age =
         std::fs::symlink_metadata(state_folder.join(UPKEEP_STAMP)).and_then(|found| found.modified()).ok();
-    age.and_then(|at| at.elapsed().ok()).is_none_or(|age| age >= LASTS)
+    age.and_then(|at| at.elapsed().ok()).is_none_or(|age| age >= INTERVAL)
 }
 
 /// Notes that it was done now.

@@ -15,7 +15,7 @@ use crate::{Environment, explain, summary, table};
 /// Drift and loop status of a session
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConsciousnessCommands {
-    /// One line about the session that `session status` tells of
+    /// One line about the session that `session status` shows
     Brief(WhichArgs),
     /// The measures and what they mean
     Status(StatusArgs),

@@ -5,7 +5,8 @@ use std::fmt;
 use context_graph_storage::StorageError;
 use serde_json::{Value, json};
 
-use super::hooks::error::{ErrorCode, HookError};
+use super::hooks::error::HookError;
+use crate::error_code::ErrorCode;
 use crate::visible_json::visible;
 use crate::{Environment, ExitStatus, terminal};
 

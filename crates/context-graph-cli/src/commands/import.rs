@@ -13,10 +13,10 @@ use context_graph_storage::store::{About, FoldBatch, LogRecord, Store, Tombstone
 use serde_json::json;
 
 use super::failure::{CommandResult, Failure, refuse_to_agents};
-use super::hooks::error::ErrorCode;
 use super::replay::EventSink;
 use super::replay::transcript::{self, Recording};
 use super::session::{PlaceArgs, Shelf};
+use crate::error_code::ErrorCode;
 use crate::interrupt::tell_on_interrupt;
 use crate::progress::Progress;
 use crate::summary::counted;
@@ -25,7 +25,7 @@ use crate::{Environment, clock, table, transcript_files};
 /// The end reason of imported sessions. It marks them as imported.
 pub(crate) const IMPORTED: &str = "imported";
 
-/// Take past sessions in from the transcripts of Claude Code, Codex and Gemini CLI
+/// Import past sessions from the transcripts of Claude Code, Codex and Gemini CLI
 #[derive(Debug, Args)]
 #[command(
     after_help = "Each session is taken in once, whole, without secrets, and marked as imported; running it again takes in what is \

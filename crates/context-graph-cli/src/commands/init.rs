@@ -246,7 +246,7 @@ fn tell_what_is_next(args: &InitArgs, file: &Path, scope: Scope, environment: &E
 /// Asks for whom to install, if stdin is a terminal. Settings that a team commits are changed only if the user
 /// says so.
 fn ask_for_whom(args: &WhereArgs) -> Result<Scope, Failure> {
-    if args.yes || args.dry_run || args.json || !terminal::is_asked() {
+    if args.yes || args.dry_run || args.json || !terminal::is_interactive() {
         return Ok(Scope::Local);
     }
     table::print_lines([
@@ -324,7 +324,7 @@ fn proceed(
     } else if !args.json {
         let shows_all = args.diff || args.dry_run;
         // A user who is asked can press `d` instead.
-        let more = if shows_all || terminal::is_asked() { "" } else { " (--diff shows every line)" };
+        let more = if shows_all || terminal::is_interactive() { "" } else { " (--diff shows every line)" };
         let title = format!("changes to {}{more}:", file.path().display());
         let changes = changes::lines(find, before, edited);
         table::print_lines(heading.lines().into_iter().chain([title]).chain(changes))?;

@@ -13,9 +13,9 @@ use context_graph_storage::sessions::{Limits, Pruned, Sessions};
 use serde_json::{Value, json};
 
 use super::failure::{CommandResult, Failure};
-use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
 use crate::config::Config;
+use crate::error_code::ErrorCode;
 use crate::progress::Progress;
 use crate::summary::counted;
 use crate::trust::ProjectFiles;

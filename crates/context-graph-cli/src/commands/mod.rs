@@ -9,9 +9,9 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+use crate::error_code::ErrorCode;
 use failure::Failure;
 use hooks::args::{HookCommand, HooksCommands};
-use hooks::error::ErrorCode;
 
 use crate::paths::without_verbatim_prefix;
 use crate::{Environment, ExitStatus, installed};
@@ -23,6 +23,7 @@ mod consciousness;
 mod dashboard;
 mod demo;
 mod doctor;
+mod edited_file;
 pub(crate) mod failure;
 pub mod hooks;
 pub(crate) mod import;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use context_graph_storage::safe_open::random_name;
 
 use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::interrupt::RemovedOnInterrupt;
 
 /// A file that is being written. It is removed on drop, unless it was placed.

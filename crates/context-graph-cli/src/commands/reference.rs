@@ -6,12 +6,12 @@ use clap::{Args, CommandFactory};
 
 use super::Cli;
 use super::failure::{CommandResult, Failure};
-use super::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::table;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
-#[command(after_help = "How to install them, for each shell; new shells have them:\n  \
+#[command(after_help = "How to install them for each shell; open a new shell afterwards:\n  \
                   context-graph completions bash > ~/.local/share/bash-completion/completions/context-graph\n  \
                   context-graph completions zsh > ~/.zfunc/_context-graph      (with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc)\n  \
                   context-graph completions fish > ~/.config/fish/completions/context-graph.fish\n  \

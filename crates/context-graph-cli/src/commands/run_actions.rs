@@ -8,8 +8,8 @@ use context_graph_events::Event;
 use context_graph_events::decode::MAX_INPUT_BYTES;
 
 use super::failure::{CommandResult, Failure};
-use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
+use crate::error_code::ErrorCode;
 use crate::rules;
 use crate::trust::ProjectFiles;
 use crate::{Environment, actions, clock};

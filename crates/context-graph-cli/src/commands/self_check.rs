@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::doctor::parts::{self, Part};
 use super::failure::{CommandResult, Failure};
-use super::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::{Environment, table};
 
 #[derive(Debug, Subcommand)]

@@ -13,9 +13,9 @@ const FILE: &str = "told";
 /// A longer file starts again from empty.
 const MAX_FILE: u64 = 8 * 1024;
 
-/// Whether this session has not been told yet, and notes that it now has. It is an error if that cannot be
+/// Notes that this session is told, and says whether it had not been told before. It is an error if that cannot be
 /// noted.
-pub(crate) fn is_news(state_folder: &Path, session_id: &str, standing: Standing) -> io::Result<bool> {
+pub(crate) fn note_if_news(state_folder: &Path, session_id: &str, standing: Standing) -> io::Result<bool> {
     let mut line =
         blake3::hash(format!("{}\n{session_id}", standing.as_str()).as_bytes()).to_hex()[..32].to_owned();
     line.push('\n');
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn each_session_and_standing_is_news_once() {
         let folder = tempfile::tempdir().unwrap();
-        let is_news = |session: &str, standing| is_news(folder.path(), session, standing).unwrap();
+        let is_news = |session: &str, standing| note_if_news(folder.path(), session, standing).unwrap();
         assert!(is_news("a", Standing::Untrusted) && !is_news("a", Standing::Untrusted));
         assert!(is_news("b", Standing::Untrusted) && is_news("a", Standing::Changed));
         for session in 0..400 {
@@ -55,7 +55,7 @@ mod tests {
         let victim = folder.path().join("victim");
         std::fs::write(&victim, "mine\n").unwrap();
         std::os::unix::fs::symlink(&victim, folder.path().join(FILE)).unwrap();
-        assert!(is_news(folder.path(), "a", Standing::Untrusted).is_err());
+        assert!(note_if_news(folder.path(), "a", Standing::Untrusted).is_err());
         assert_eq!(std::fs::read_to_string(victim).unwrap(), "mine\n");
     }
 }

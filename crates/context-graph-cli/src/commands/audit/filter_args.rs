@@ -12,7 +12,7 @@ use context_graph_storage::store::{Counting, Filter};
 use crate::commands::failure::Failure;
 use crate::commands::session::{Shelf, Shelves};
 use crate::commands::span::SpanArgs;
-use crate::suggest::{choices, nearest, slip_of};
+use crate::suggest::{self, choices, nearest, slip_of};
 
 /// Which entries.
 #[derive(Debug, Clone, Default, Args)]
@@ -26,7 +26,7 @@ pub(crate) struct FilterArgs {
     pub(crate) tool: Vec<String>,
 
     /// Of sessions of these clients: `claude-code`, `codex`, `gemini`, …
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = client)]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suggest::agent)]
     pub(crate) client: Vec<Agent>,
 
     /// By these agents: a subagent's type or id, or `main`
@@ -135,13 +135,6 @@ fn sessions(named: &[String], shelf: &Shelf) -> Result<Option<Vec<String>>, Fail
         return Ok(None);
     }
     named.iter().map(|id| shelf.find(Some(id))).collect::<Result<_, _>>().map(Some)
-}
-
-fn client(name: &str) -> Result<Agent, String> {
-    Agent::parse(name).ok_or_else(|| {
-        let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
-        choices(name, &names)
-    })
 }
 
 /// Which of the named sessions each project has; nothing if none was named. Each must be in some project.

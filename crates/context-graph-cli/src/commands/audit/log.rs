@@ -36,8 +36,8 @@ pub(crate) struct LogArgs {
     #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
     limit: usize,
 
-    /// All of them, with the records that are otherwise left out: batches, which repeat their calls, and what the
-    /// session noted for itself
+    /// All of them, with the records that are otherwise left out: batches, which repeat their calls, and the
+    /// session's own notes
     #[arg(long, conflicts_with = "limit")]
     all: bool,
 

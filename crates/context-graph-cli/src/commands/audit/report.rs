@@ -9,9 +9,9 @@ use serde_json::json;
 use crate::Environment;
 use crate::commands::dashboard;
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::new_file::NewFile;
 use crate::commands::session::ScopeArgs;
+use crate::error_code::ErrorCode;
 use crate::table;
 
 /// Write a session as one page, to attach to a pull request

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use super::export::Row;
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{ScopeArgs, Shelves};
+use crate::error_code::ErrorCode;
 use crate::suggest::nearest;
 use crate::visible_json::visible;
 use crate::{Environment, table};
 
-/// Ask the store in SQL, read-only
+/// Query the store with SQL, read-only
 ///
 /// The views `v_sessions`, `v_calls` and `v_decisions` stay as they are from version to version. What an open session did since its last turn is not stored yet. With `--all-projects` each project is asked
 /// by itself, and its rows begin with its folder.

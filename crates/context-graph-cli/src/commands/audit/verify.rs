@@ -11,9 +11,9 @@ use context_graph_storage::{StateFolder, Store};
 use serde_json::{Value, json};
 
 use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs, ScopeArgs, Shelf};
 use crate::commands::team::{Compared, verify as verify_team};
+use crate::error_code::ErrorCode;
 use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal, time};

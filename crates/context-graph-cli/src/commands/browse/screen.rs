@@ -14,7 +14,7 @@ use super::draw::{Look, draw};
 use super::items::Source;
 use super::state::{Browser, Wish};
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::{Environment, table};
 
 /// How soon a signal is noticed.

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use context_graph_storage::safe_open::{self, Folder};
 use serde_json::json;
 use toml_edit::{DocumentMut, Item, Value};
 
+use crate::commands::edited_file::{put_back, read, write};
 use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::project_folder;
 use crate::config::{Config, FILE};
-use crate::trust::{self, MAX_FILE, ProjectFiles};
+use crate::error_code::ErrorCode;
+use crate::trust::{self, ProjectFiles};
 use crate::{Environment, table, terminal};
 
 /// Whose file.
@@ -109,7 +109,7 @@ pub(super) fn edit(args: &EditArgs, environment: &Environment) -> CommandResult 
     let environment = environment.in_project(args.file.project.as_deref());
     let path = args.file.path(&environment)?;
     let before = ProjectFiles::of(&environment).standing();
-    let Some(mut editor) = Environment::editor(terminal::is_asked()) else {
+    let Some(mut editor) = Environment::editor(terminal::is_interactive()) else {
         return Err(Failure::usage("an editor needs a terminal")
             .with_next_step("`context-graph config set KEY VALUE` needs none"));
     };
@@ -123,7 +123,7 @@ pub(super) fn edit(args: &EditArgs, environment: &Environment) -> CommandResult 
     while ended.as_ref().is_ok_and(std::process::ExitStatus::success)
         && let Err(problem) = Config::parse(&read(&path)?)
     {
-        if terminal::is_asked() && terminal::agreed(false, &format!("{problem}. Edit it again?")) {
+        if terminal::is_interactive() && terminal::agreed(false, &format!("{problem}. Edit it again?")) {
             ended = editor.status();
             continue;
         }
@@ -141,34 +141,6 @@ pub(super) fn edit(args: &EditArgs, environment: &Environment) -> CommandResult 
     }
     let kept = if args.file.user { None } else { trust::keep(before, &environment) };
     table::print_lines([format!("{} is in order", path.display())].into_iter().chain(kept))
-}
-
-/// Restores a file; an empty text means that there was none.
-fn put_back(path: &Path, text: &str) -> CommandResult {
-    if text.is_empty() {
-        return std::fs::remove_file(path).map_err(|error| unusable(path, &error.to_string()));
-    }
-    write(path, text)
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    match safe_open::read_own_unlinked(path, MAX_FILE).map(String::from_utf8) {
-        Ok(Ok(text)) => Ok(text),
-        Ok(Err(_)) => Err(unusable(path, "it is not UTF-8 text")),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(unusable(path, &error.to_string())),
-    }
-}
-
-fn write(path: &Path, text: &str) -> CommandResult {
-    let folder = path.parent().unwrap_or(path);
-    let written = std::fs::create_dir_all(folder).and_then(|()| {
-        Folder::open_any(folder)?.replace(path.file_name().unwrap_or_default(), text.as_bytes())
-    });
-    written.map_err(|error| {
-        Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-            .with_next_step("make sure that it and its folder are yours and that you can write to them")
-    })
 }
 
 fn unusable(path: &Path, problem: &str) -> Failure {

@@ -85,7 +85,7 @@ impl LocalRecords {
 
 /// Turns a failure into one for pages.
 fn trouble(failure: Failure) -> Trouble {
-    use crate::commands::hooks::error::ErrorCode::{CallNotFound, SessionNotFound, Usage, Validation};
+    use crate::error_code::ErrorCode::{CallNotFound, SessionNotFound, Usage, Validation};
     match failure.code() {
         SessionNotFound | CallNotFound => Trouble::NotThere(failure.to_string()),
         Usage | Validation => Trouble::Asked(failure.to_string()),

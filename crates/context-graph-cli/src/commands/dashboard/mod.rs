@@ -22,8 +22,8 @@ use context_graph_web::{Loopback, Site, Trouble};
 use serde_json::json;
 
 use super::failure::{CommandResult, Failure};
-use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
+use crate::error_code::ErrorCode;
 use crate::interrupt::RemovedOnInterrupt;
 use crate::{Environment, clock, table, terminal};
 use local::LocalRecords;
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &DashboardArgs, environment: &Environment) -> CommandRes
         let _ = std::fs::remove_file(file);
     }
     served.map_err(|error| Failure::new(ErrorCode::Internal, format!("the dashboard ended: {error}")))?;
-    terminal::note("nobody has looked for an hour: the dashboard ends\n");
+    terminal::note("no request for an hour: the dashboard ends\n");
     Ok(())
 }
 

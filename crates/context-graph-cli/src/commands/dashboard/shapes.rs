@@ -25,7 +25,7 @@ pub(super) fn file_line(file: FileCount, with_project: bool) -> FileLine {
 }
 
 /// The time axis of a session.
-pub(super) fn axis(axis: store::Axis) -> Axis {
+pub(super) fn axis(axis: store::AxisRows) -> Axis {
     let calls = axis.calls.into_iter().map(|call| AxisCall {
         seq: call.seq,
         at_ms: call.at_ms,

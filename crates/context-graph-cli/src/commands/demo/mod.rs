@@ -11,9 +11,9 @@ use std::path::Path;
 use clap::Args;
 
 use super::failure::{CommandResult, Failure};
-use super::hooks::error::ErrorCode;
 use super::init::PORTABLE;
 use crate::Environment;
+use crate::error_code::ErrorCode;
 use crate::installed::runner_of_a_cache;
 use crate::scratch::Scratch;
 use stage::Stage;

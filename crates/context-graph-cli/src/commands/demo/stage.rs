@@ -9,8 +9,8 @@ use context_graph_storage::sessions::UPKEEP_STAMP;
 use serde_json::{Value, json};
 
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
 use crate::cost::Costs;
+use crate::error_code::ErrorCode;
 use crate::process::{self, End, ProgramOutput};
 use crate::scratch::Scratch;
 

@@ -8,8 +8,8 @@ use context_graph_storage::safe_open::Folder;
 use super::Patient;
 use super::check_result::{CheckResult, Fix};
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::init;
+use crate::error_code::ErrorCode;
 
 /// Makes every safe fix once, and reports what was done.
 pub(super) fn mend(patient: &Patient, results: &[CheckResult]) -> Result<Vec<String>, Failure> {

@@ -30,10 +30,10 @@ use clap::Args;
 use context_graph_settings::{ClientVersion, Plan, PlanOptions, missing_in};
 
 use super::failure::{CommandResult, Failure, refuse_to_agents};
-use super::hooks::error::ErrorCode;
 use super::init;
 use crate::Environment;
 use crate::client::{Client, words};
+use crate::error_code::ErrorCode;
 pub(crate) use agents::steps_to_trust;
 use check_result::{CheckResult, Level};
 use sources::{Layer, Ours, Source};

@@ -60,7 +60,7 @@ fn nothing(patient: &Patient, folder: &Path) -> CheckResult {
 }
 
 /// Compares the state with the heads kept outside the project.
-fn is_as_noted(sessions: &Sessions, store: Option<&Store>) -> Option<CheckResult> {
+fn check_heads(sessions: &Sessions, store: Option<&Store>) -> Option<CheckResult> {
     let found = match sessions.check_heads(store) {
         Ok((_, found)) => found?.what,
         Err(error) => error.to_string(),
@@ -74,7 +74,7 @@ fn store(sessions: &Sessions) -> Vec<CheckResult> {
         Ok(Some(store)) => store,
         Ok(None) => {
             let none = CheckResult::ok(CHECK, "no session has been stored yet");
-            return [none].into_iter().chain(is_as_noted(sessions, None)).collect();
+            return [none].into_iter().chain(check_heads(sessions, None)).collect();
         }
         Err(error) => {
             let fix = match &error {
@@ -91,14 +91,14 @@ fn store(sessions: &Sessions) -> Vec<CheckResult> {
             return vec![CheckResult::broken(CHECK, format!("the store cannot be opened: {error}"), fix)];
         }
     };
-    let mut results = vec![adds_up(sessions, &store)];
-    results.extend(is_as_written(&store));
-    results.extend(is_as_noted(sessions, Some(&store)));
+    let mut results = vec![check_pages(sessions, &store)];
+    results.extend(check_chains(&store));
+    results.extend(check_heads(sessions, Some(&store)));
     results
 }
 
 /// Checks every page and every index with SQLite.
-fn adds_up(sessions: &Sessions, store: &Store) -> CheckResult {
+fn check_pages(sessions: &Sessions, store: &Store) -> CheckResult {
     match store.check() {
         Ok(report) if report.problems == 0 => CheckResult::ok(
             CHECK,
@@ -120,7 +120,7 @@ fn adds_up(sessions: &Sessions, store: &Store) -> CheckResult {
 }
 
 /// Checks every record against the hash chain.
-fn is_as_written(store: &Store) -> Vec<CheckResult> {
+fn check_chains(store: &Store) -> Vec<CheckResult> {
     let fix = "`context-graph audit verify` says more; compare with a backup of .context-graph";
     let report = match store.verify_chains(&mut |_| {}) {
         Ok(report) => report,

@@ -41,7 +41,7 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
                 "in the latest session ({session}) Claude Code notes: {}",
                 terminal::plain(trouble, false)
             ),
-            "see the other findings; then start a new session and run doctor again",
+            "see the other results; then start a new session and run doctor again",
         )];
     }
     if evidence.good > 0 {

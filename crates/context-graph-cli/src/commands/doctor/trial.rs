@@ -192,7 +192,7 @@ fn failed(trouble: &str, events: &[String]) -> CheckResult {
     CheckResult::broken(
         CHECK,
         format!("the hook for {} {trouble}", listed(events)),
-        "see the other findings first; else run the command of the settings by hand with an event on stdin",
+        "see the other results first; else run the command of the settings by hand with an event on stdin",
     )
 }
 

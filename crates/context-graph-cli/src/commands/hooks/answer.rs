@@ -140,7 +140,7 @@ impl Answer {
         if let Some(error) = refused_previous {
             let code = error.error_code();
             output.error_code = Some(code);
-            output.notices.push(format!("{code}: {error}; this session starts without one before it"));
+            output.notices.push(format!("{code}: {error}; this session starts without a previous session"));
         }
         if let Some(warning) = warning {
             self.tell(warning);
@@ -161,7 +161,7 @@ impl Answer {
             return;
         };
         let can_be_told = matches!(self.reply, ReplyBody::Fields(_));
-        if can_be_told && told::is_news(files.folder(), session_id, standing).unwrap_or(starts) {
+        if can_be_told && told::note_if_news(files.folder(), session_id, standing).unwrap_or(starts) {
             self.tell(words);
         }
     }

@@ -55,7 +55,7 @@ pub struct CommonArgs {
     #[arg(long, value_name = "PATH", help = DB_PATH_HELP)]
     pub db_path: Option<PathBuf>,
 
-    /// Say on stderr where the time went
+    /// Print the time of each stage on stderr
     #[arg(long, num_args = 0..=1, require_equals = true, default_value_t, default_missing_value = "true", action = ArgAction::Set)]
     pub timings: bool,
 }

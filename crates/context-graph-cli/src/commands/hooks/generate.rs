@@ -14,10 +14,10 @@ use context_graph_storage::safe_open::{self, Share};
 use serde_json::json;
 
 use super::budget;
-use super::error::ErrorCode;
 use crate::commands::doctor;
 use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
 use crate::commands::init::{AgentChoice, PORTABLE, agents, changes, install_unasked, planned};
+use crate::error_code::ErrorCode;
 use crate::settings_file::Scope;
 use crate::summary::counted;
 use crate::{Environment, table, terminal};
@@ -28,7 +28,7 @@ pub(crate) const SIGNATURE: &str = "Made by `context-graph hooks generate-config
 /// `hooks generate-config`
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(after_help = "\
-What is named here is Claude Code's event; each script calls the hook of ours for it:
+`--hooks` takes events of Claude Code. Each script calls our hook for its event:
   --hooks             event             script                 calls
   session-start       SessionStart      session_start.sh       context-graph hooks session-start
   pre-tool-use        PreToolUse        pre_tool_use.sh        context-graph hooks pre-tool
@@ -230,7 +230,7 @@ pub(crate) fn run(args: &GenerateConfigArgs, environment: &Environment) -> Comma
     }
     let named = |path: &Path| if args.absolute { None } else { from_project(path, root) };
     let plan = plan(&scripts, args.shell, named);
-    if !args.yes && !args.json && terminal::is_asked() {
+    if !args.yes && !args.json && terminal::is_interactive() {
         ask(&scripts, &plan, environment)?;
     }
     let from = writing_from(root, &folder).map_err(|error| failed(&folder, &error))?;

@@ -5,7 +5,7 @@ use context_graph_core::gwt::ic_monitor::ICClassification;
 use context_graph_core::session::Ruling;
 use serde::{Deserialize, Serialize};
 
-use super::error::ErrorCode;
+use crate::error_code::ErrorCode;
 
 /// What every hook answers. The client's own fields are in the same object. Unknown values are left out,
 /// never `null`.

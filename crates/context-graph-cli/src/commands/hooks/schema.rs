@@ -6,7 +6,7 @@ use context_graph_events::fields::FieldType;
 use context_graph_events::schema::ObjectSchema;
 use serde_json::{Value, json};
 
-use super::error::ErrorCode;
+use crate::error_code::ErrorCode;
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 

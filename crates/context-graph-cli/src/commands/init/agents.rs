@@ -147,7 +147,7 @@ pub(super) fn offer(args: &InitArgs, environment: &Environment) -> CommandResult
     if found.is_empty() || args.place.dry_run || args.place.json {
         return Ok(());
     }
-    if args.place.yes || !terminal::is_asked() {
+    if args.place.yes || !terminal::is_interactive() {
         let (titles, names): (Vec<_>, Vec<_>) =
             found.iter().map(|client| (client.agent.title(), client.agent.name())).unzip();
         terminal::complain(&format!(

@@ -7,7 +7,7 @@ use context_graph_storage::StateFolder;
 
 use crate::Environment;
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::summary::counted;
 use crate::team_policy::MEMBERSHIP;
 

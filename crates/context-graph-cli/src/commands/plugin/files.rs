@@ -12,8 +12,8 @@ const AUTHOR: &str = "The context-graph authors";
 pub(super) const README: &str = "# context-graph
 
 One native program behind the hooks of Claude Code. It notices when a session drifts from what it was asked for or
-repeats itself, gives the model back what compaction and restarts lost, stops tool calls that would destroy what cannot
-be had again, and remembers every event with secrets taken out.
+repeats itself, gives the model back what compaction and restarts lost, denies tool calls that would destroy data for
+good, and remembers every event with secrets taken out.
 
 It needs no daemon, no interpreter and no network. What it remembers is in `.context-graph/` of the project. Use either
 this plugin or `context-graph init`, not both: each event would be answered twice. `context-graph doctor` says whether

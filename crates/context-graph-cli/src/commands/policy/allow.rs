@@ -7,17 +7,17 @@ use context_graph_core::audit::Call;
 use context_graph_policy::config::{Exception, PolicyConfig};
 use context_graph_policy::guards;
 use context_graph_policy::rules::Rules;
-use context_graph_storage::safe_open::{self, Folder};
 use serde_json::{Value, json};
 
 use super::{PlaceArgs, explain};
 use crate::commands::audit::{named_call, newest_denied_or_asked_by};
+use crate::commands::edited_file;
 use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{PlaceArgs as SessionPlace, Shelf};
+use crate::error_code::ErrorCode;
 use crate::rules::{self, FILE, user_file};
 use crate::suggest::{nearest, slip_of};
-use crate::trust::{self, MAX_FILE, ProjectFiles};
+use crate::trust::{self, ProjectFiles};
 use crate::{Environment, clock, table, terminal, time};
 
 /// Allow something that a built-in rule denies or asks about: an exception, for one command or for paths
@@ -118,7 +118,7 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> CommandResult 
         if is_users { user_file(&environment) } else { environment.open_state(None)?.path().join(FILE) };
     // The user may link their own file to another place. A link in the project could lead anywhere.
     let path = if is_users { std::fs::canonicalize(&path).unwrap_or(path) } else { path };
-    let before = text_of(&path)?;
+    let before = edited_file::read(&path)?;
     let known = parsed(&before, &path)?.exceptions;
     let (already, missing): (Vec<&String>, Vec<&String>) = args.rules.iter().partition(|rule| {
         is_allowed(rule, &what, &known) || is_in_force(rule, &what, &in_force, &environment)
@@ -150,7 +150,7 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> CommandResult 
     if !terminal::agreed(args.yes, "Write this?") {
         return Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"));
     }
-    write(&path, &after).map_err(|error| failed(&path, &error))?;
+    edited_file::write(&path, &after)?;
     let kept = if is_users { None } else { trust::keep(standing, &environment) };
     if args.place.json {
         return table::print_json(&answer);
@@ -191,16 +191,6 @@ fn is_in_force(rule: &str, what: &What, rules: &Rules, environment: &Environment
     let excepted = format!("`{rule}` does not apply: ");
     decision.notes().any(|note| note.starts_with(&excepted))
         && decision.findings().all(|finding| finding.rule != rule)
-}
-
-/// The file's text; empty if there is none.
-fn text_of(path: &Path) -> Result<String, Failure> {
-    match safe_open::read_own_unlinked(path, MAX_FILE).map(String::from_utf8) {
-        Ok(Ok(text)) => Ok(text),
-        Ok(Err(_)) => Err(Failure::new(ErrorCode::Parse, format!("{} is not UTF-8 text", path.display()))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(failed(path, &error)),
-    }
 }
 
 fn parsed(text: &str, path: &Path) -> Result<PolicyConfig, Failure> {
@@ -313,15 +303,4 @@ fn joined(before: &str, added: &str, path: &Path) -> Result<String, Failure> {
         Failure::usage(format!("{} cannot be extended automatically", path.display()))
             .with_next_step(format!("add them by hand: {}", added.replace('\n', " ")))
     })
-}
-
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder)?;
-    Folder::open_any(folder)?.replace(path.file_name().unwrap_or_default(), text.as_bytes())
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", path.display()))
-        .with_next_step("make sure that it and its folder are yours and that you can write to them")
 }

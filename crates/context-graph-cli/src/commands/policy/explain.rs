@@ -14,10 +14,10 @@ use serde_json::{Map, Value, json};
 
 use super::PlaceArgs;
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
+use crate::error_code::ErrorCode;
 use crate::rules::{Origins, TYPE_IT_YOURSELF};
-use crate::suggest::choices;
+use crate::suggest;
 use crate::{Environment, table};
 
 #[derive(Debug, Args)]
@@ -38,15 +38,8 @@ pub(crate) struct ExplainArgs {
     command: Option<String>,
 
     /// Show the answer to this agent; not needed if the payload is one of its own
-    #[arg(long, value_name = "NAME", value_parser = agent)]
+    #[arg(long, value_name = "NAME", value_parser = suggest::agent)]
     agent: Option<Agent>,
-}
-
-fn agent(name: &str) -> Result<Agent, String> {
-    Agent::parse(name).ok_or_else(|| {
-        let names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
-        choices(name, &names)
-    })
 }
 
 pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> CommandResult {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::PlaceArgs;
 use crate::commands::failure::{CommandResult, Failure, refuse_to_agents};
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::rules::{FILE, user_file};
 use crate::trust::{self, ProjectFiles};
 use crate::{Environment, table};
@@ -28,7 +28,7 @@ pub(super) const STARTER: &str = r#"# Your rules for tool calls, beside the buil
 # Branches that may not be overwritten.
 # protected_branches = ["main", "release/*"]
 
-# Switch a guard or a rule off, or change what it says. Why is kept in the record.
+# Switch a guard or a rule off, or change what it says. The reason is kept in the record.
 # [guards."destructive-git/force-push"]
 # verdict = "ask"
 # [guards."privilege"]

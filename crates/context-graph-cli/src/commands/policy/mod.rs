@@ -26,7 +26,7 @@ use crate::{Environment, terminal, trust};
 pub(crate) enum PolicyCommands {
     /// List the guards and rules, and which are in force
     List(PlaceArgs),
-    /// Check the policy files, and whether every rule can do what it says
+    /// Check the policy files, and whether every rule can take effect
     Check(PlaceArgs),
     /// Say what would be decided about a call, and why
     Explain(explain::ExplainArgs),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::PlaceArgs;
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::summary::counted;
 use crate::{Environment, table};
 

@@ -8,7 +8,7 @@ use context_graph_events::{Event, decode};
 
 use super::player::{EventSink, timestamp_of};
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 
 pub(crate) fn play(file: &Path, player: &mut dyn EventSink) -> CommandResult {
     let unreadable = |error: std::io::Error| {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::failure::{CommandResult, Failure};
+use crate::error_code::ErrorCode;
 use crate::{Environment, transcript_files};
 use player::Player;
 
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> CommandResult
     let bad = player.finish();
     if bad > 0 {
         return Err(Failure::new(
-            super::hooks::error::ErrorCode::Parse,
+            ErrorCode::Parse,
             format!("{} could not be understood", crate::summary::counted(bad, "line", "lines")),
         )
         .answered());

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::db_failure;
 use super::policy::KeyArgs;
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal, time};
 

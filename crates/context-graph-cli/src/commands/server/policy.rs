@@ -11,8 +11,8 @@ use context_graph_storage::safe_open::{self, Folder};
 
 use super::{db_failure, failure};
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::policy::bundle_problems;
+use crate::error_code::ErrorCode;
 use crate::summary::counted;
 use crate::team_policy::Bundle;
 use crate::{Environment, clock, table, time};
@@ -68,7 +68,7 @@ pub(crate) enum PolicyCommands {
     /// Sign the policy in a folder and publish it to the team's machines
     ///
     /// The folder has a `policy.toml` (guards, paths, programs, stop gates), `policies/` with Rego files, or both. On each machine
-    /// it is one more layer, which neither the user nor a project can loosen. An empty `policy.toml` lifts everything.
+    /// it is one more layer, which neither the user nor a project can loosen. An empty `policy.toml` removes all its rules.
     Publish(PublishArgs),
     /// Show which policy the team has
     Show {

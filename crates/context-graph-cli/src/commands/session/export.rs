@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::{ScopeArgs, Shelf};
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::new_file::NewFile;
+use crate::error_code::ErrorCode;
 use crate::summary::counted;
 use crate::{Environment, table};
 

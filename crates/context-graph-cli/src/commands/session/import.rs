@@ -12,8 +12,8 @@ use serde_json::json;
 use super::export::FORMAT;
 use super::{PlaceArgs, Shelf};
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::read_file_or_stdin;
+use crate::error_code::ErrorCode;
 use crate::summary::counted;
 use crate::{Environment, clock, table, terminal};
 

@@ -18,7 +18,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, requires = "session_id", conflicts_with = "all_projects")]
     create: bool,
 
-    /// The session that one which is made continues
+    /// The session that a created one continues
     #[arg(long, requires = "create", value_name = "ID")]
     previous_session_id: Option<String>,
 }

@@ -24,8 +24,8 @@ pub(crate) use scope::{Label, ScopeArgs, Shelves};
 use serde_json::{Value, json};
 
 use super::failure::{CommandResult, Failure, refuse_to_agents};
-use super::hooks::error::ErrorCode;
 use super::{DB_PATH_HELP, project_folder};
+use crate::error_code::ErrorCode;
 use crate::summary::Calls;
 use crate::{Environment, clock, summary, table, terminal};
 
@@ -34,7 +34,7 @@ use crate::{Environment, clock, summary, table, terminal};
 pub(crate) enum SessionCommands {
     /// List sessions, newest first
     List(list::ListArgs),
-    /// Tell a session's story
+    /// Show a session with its events
     Show(show::ShowArgs),
     /// Show the state of a session
     Status(status::StatusArgs),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Environment;
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::team_policy::MEMBERSHIP as FILE;
 
 pub(super) const MAX_FILE: u64 = 64 << 20;

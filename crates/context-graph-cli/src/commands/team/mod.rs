@@ -16,9 +16,9 @@ use context_graph_server::keys::{SigningKey, random, unhex};
 use serde_json::json;
 
 use super::failure::{CommandResult, Failure, refuse_to_agents};
-use super::hooks::error::ErrorCode;
 use super::session::{PlaceArgs, Shelf};
 use crate::config::{Config, Share};
+use crate::error_code::ErrorCode;
 use crate::summary::counted;
 use crate::trust::ProjectFiles;
 use crate::{Environment, table, terminal};

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::membership::{KnownPolicy, Membership};
 use super::{failure, membership};
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::team_policy::{Bundle, FILES, Note, TeamPolicy, file_name};
 use crate::{Environment, rules, table};
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::trust::{ProjectFiles, TrustStore, TrustedProject};
 use crate::{Environment, table, time};
 

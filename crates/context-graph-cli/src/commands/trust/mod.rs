@@ -10,7 +10,7 @@ use context_graph_policy::trust::Standing;
 use serde_json::json;
 
 use super::failure::{CommandResult, Failure, refuse_to_agents};
-use super::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::trust::{ProjectFiles, TrustStore};
 use crate::{Environment, clock, table, terminal};
 use review::Review;
@@ -44,7 +44,7 @@ pub(crate) struct TrustArgs {
     #[arg(long, conflicts_with_all = ["dir", "yes", "revoke"])]
     list: bool,
 
-    /// Trust the project no more
+    /// Stop trusting the project
     #[arg(long, conflicts_with = "yes")]
     revoke: bool,
 

@@ -19,9 +19,9 @@ use self::sink::{Sink, SinkError};
 use self::walk::{Totals, Walk};
 use super::filter_args::FilterArgs;
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::new_file::NewFile;
 use crate::commands::session::ScopeArgs;
+use crate::error_code::ErrorCode;
 use crate::summary::counted;
 use crate::{Environment, table};
 
@@ -168,9 +168,7 @@ impl ExportEnd {
         match self {
             Self::Source(failure) => failure,
             Self::Sink(error) => Failure::new(ErrorCode::Storage, format!("cannot write {target}: {error}"))
-                .with_next_step(
-                    "nothing was put there; make sure that there is room and that you can write there",
-                ),
+                .with_next_step("make sure that there is room and that you can write there"),
         }
     }
 }

@@ -11,8 +11,8 @@ use context_graph_storage::store::{Filter, SessionEntry, SessionQuery};
 use super::ExportEnd;
 use super::sink::{ExportedSession, Sink};
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{Shelf, Shelves};
+use crate::error_code::ErrorCode;
 use crate::progress::Progress;
 use crate::summary::counted;
 

@@ -6,8 +6,8 @@ use context_graph_core::audit::{Entry, SessionRef, correlate};
 use context_graph_storage::sessions::Trail;
 
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::{Shelf, Shelves};
+use crate::error_code::ErrorCode;
 
 /// The entries that `wanted` names. There are several if several sessions have a call with this id, such as a
 /// fork and its origin.

@@ -12,8 +12,8 @@ use serde::Deserialize;
 
 use super::figures::Figures;
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;
+use crate::error_code::ErrorCode;
 use crate::transcript_files;
 
 /// What one of the user's hooks cost on one event.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use context_graph_storage::store::{Break, Tombstone};
 
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::session::Shelf;
 use crate::config::Config;
+use crate::error_code::ErrorCode;
 use crate::heads::{self, Head};
 use crate::trust::ProjectFiles;
 use crate::{Environment, terminal};

@@ -20,7 +20,7 @@ use super::PlaceArgs;
 use super::unenforced::{self, Missing};
 use crate::Environment;
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::summary::counted;
 use crate::trust::{self, ProjectFiles};
 use plan::Plan;
@@ -61,7 +61,7 @@ pub(crate) struct ImportArgs {
 pub(super) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult {
     let environment = args.place.environment(environment);
     let root = folder::find(&args.folder).ok_or_else(|| {
-        let message = format!("{} is no Cupcake folder and has none", args.folder.display());
+        let message = format!("{} is not a Cupcake folder and contains none", args.folder.display());
         Failure::new(ErrorCode::Validation, message).with_next_step(
             "name a folder that has `policies` or a `rulebook.yml`, or a project with a `.cupcake`",
         )

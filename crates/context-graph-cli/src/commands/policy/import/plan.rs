@@ -17,7 +17,7 @@ use super::write::Planned;
 use super::{signals_header, yaml};
 use crate::Environment;
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::rules::{FILE, POLICIES};
 
 /// The largest script that is imported, in bytes.

@@ -7,7 +7,7 @@ use context_graph_storage::safe_open::{self, Folder, Share};
 
 use crate::Environment;
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
+use crate::error_code::ErrorCode;
 use crate::rules::FILE;
 
 /// The name for the previous policy file.

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::{MAX_FIRST, play_file, session_of};
 use crate::commands::failure::Failure;
-use crate::commands::hooks::error::ErrorCode;
 use crate::commands::replay::EventSink;
+use crate::error_code::ErrorCode;
 use crate::transcript_files;
 
 /// The transcript of a session, and those of its subagents.
