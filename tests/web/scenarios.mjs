@@ -124,13 +124,13 @@ export const search_answers_while_typing_and_the_address_follows = async (place,
   assert.equal(await page.locator('.entries .entry').count(), 1);
   assert.equal(await page.locator('#search').inputValue(), 'push --force');
   await page.locator('#search').fill('nowhere to be found');
-  await page.getByText('No call fits').waitFor();
+  await page.getByText('No matching calls').waitFor();
   assert.deepEqual(page.errors, []);
   await page.getByText('More', { exact: true }).click();
   await page.locator('input[name=since]').fill('some day');
   await page.locator('#results').getByText('some day').waitFor();
   await page.locator('input[name=since]').fill('2d');
-  await page.getByText('No call fits').waitFor();
+  await page.getByText('No matching calls').waitFor();
 };
 
 export const a_late_refresh_does_not_undo_a_search = async (place, browser) => {

@@ -212,7 +212,7 @@ fn a_store_that_this_program_does_not_read_is_named_by_every_command() {
     prompt(&place, "one").succeeded();
     std::fs::create_dir_all(file(&place, "data")).unwrap();
     std::fs::write(file(&place, "data/data.mdb"), "old").unwrap();
-    let sentence = "it is the store of an unreleased build, which this one does not read; remove the file";
+    let sentence = "it is the store of another engine, which this version does not read; remove the file";
     for args in [
         &["audit", "log"][..],
         &["audit", "stats"],

@@ -206,7 +206,7 @@ fn nothing_is_overwritten_unasked() {
 fn a_folder_that_is_none_or_holds_nothing_is_an_error() {
     let place = Place::new();
     let none = place.run(&["policy", "import", "."]);
-    assert!(none.code == 1 && none.stderr.contains("no Cupcake folder"), "{none:?}");
+    assert!(none.code == 1 && none.stderr.contains("not a Cupcake folder"), "{none:?}");
     let empty = place.project().join(".cupcake");
     fs::create_dir_all(empty.join("policies")).unwrap();
     fs::write(empty.join("rulebook.yml"), "builtins: [\n").unwrap();

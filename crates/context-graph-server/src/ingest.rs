@@ -89,7 +89,7 @@ pub fn take_in(pool: &Pool, principal: &Principal, push: &Push, now_ms: i64) -> 
 /// The blocks of a push that its machine has signed.
 fn checked(machine: i64, principal: &Principal, push: &Push) -> Result<Vec<Block>, PushError> {
     if SessionKey::new(&push.session_id).is_err() {
-        return Err(PushError::Invalid("this is no id of a session"));
+        return Err(PushError::Invalid("the session id is not valid"));
     }
     let signed = Push::signed(machine, &push.session_id, push.ordinal, &push.head);
     if !keys::is_signed(&principal.public_key, &signed, &push.signature) {
@@ -119,7 +119,7 @@ fn unpack(push: &Push) -> Result<Vec<Block>, PushError> {
     let is_head = blocks.last().is_none_or(|last| {
         last.end() == push.head.records.saturating_add(1) && *last.behind.as_bytes() == push.head.link
     });
-    if is_head { Ok(blocks) } else { Err(PushError::Invalid("the head is not where the records lead")) }
+    if is_head { Ok(blocks) } else { Err(PushError::Invalid("the head does not match the last record")) }
 }
 
 pub(crate) const COPY: &str = "SELECT number, ordinal, born, records, link, settled FROM sessions WHERE machine = $1 AND session_id = $2";

@@ -41,7 +41,7 @@ pub(crate) enum ManageError {
     #[error("no member or token `{0}` (it may have been removed)")]
     Nobody(String),
     #[error(
-        "nobody removes themselves or changes their own role: ask another admin, or whoever runs the server"
+        "you cannot remove yourself or change your own role: ask another admin, or whoever runs the server"
     )]
     Own,
     #[error(

@@ -68,8 +68,8 @@ impl fmt::Display for Change {
             Self::StatusLineAdded => f.write_str("add the status line"),
             Self::StatusLineUpdated => f.write_str("update the status line"),
             Self::StatusLineRemoved => f.write_str("remove the status line"),
-            Self::FileWritten => f.write_str("write the file, which is all ours"),
-            Self::FileUpdated => f.write_str("bring the file up to date, which is all ours"),
+            Self::FileWritten => f.write_str("write the file, which belongs to context-graph"),
+            Self::FileUpdated => f.write_str("bring the file up to date, which belongs to context-graph"),
             Self::Restored => f.write_str("restore the file to what it was before, byte for byte"),
             Self::FileRemoved => f.write_str("remove the file: it was made by the installation"),
         }

@@ -192,7 +192,7 @@ fn update(
     let mut keys = Vec::new();
     for (key, item) in &hook.members {
         match (item, editor.root().at(&found.path()).and_then(|entry| entry.get(key))) {
-            (Some(item), Some(there)) if item.is_said_by(there, editor.text()) => continue,
+            (Some(item), Some(there)) if item.equals(there, editor.text()) => continue,
             (Some(item), _) => editor.set(&found.path(), key, item)?,
             (None, Some(_)) => editor.remove_key(&found.path(), key, "")?,
             (None, None) => continue,
@@ -247,7 +247,7 @@ fn set_status_line(
     let mut differs = false;
     for (key, item) in line.members() {
         let there = editor.root().get("statusLine").and_then(|there| there.get(key));
-        if !there.is_some_and(|there| item.is_said_by(there, editor.text())) {
+        if !there.is_some_and(|there| item.equals(there, editor.text())) {
             editor.set(&[Hop::Key("statusLine")], key, &item)?;
             differs = true;
         }

@@ -160,9 +160,9 @@ pub enum UndoError {
 impl fmt::Display for UndoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreadable => f.write_str("the record of the installation cannot be read"),
+            Self::Unreadable => f.write_str("the undo data of the installation cannot be read"),
             Self::Version(version) => {
-                write!(f, "the record of the installation has version {version}, expected {VERSION}")
+                write!(f, "the undo data of the installation has version {version}, expected {VERSION}")
             }
         }
     }

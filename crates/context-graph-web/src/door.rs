@@ -88,7 +88,7 @@ impl Door {
             !name.is_some_and(|name| self.is_own_host(name))
         };
         if headers.get_all(header::ORIGIN).iter().any(is_foreign) {
-            return Some(refuse(StatusCode::FORBIDDEN, "Pages of other sites get no answer.\n"));
+            return Some(refuse(StatusCode::FORBIDDEN, "Requests from other sites are refused.\n"));
         }
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Some(refuse(StatusCode::METHOD_NOT_ALLOWED, "The dashboard only reads.\n"));

@@ -211,7 +211,7 @@ fn empty_pages_say_what_to_do_and_trouble_is_told() {
         ("/", 200, "context-graph init"),
         ("/sessions", 200, "No sessions yet"),
         ("/sessions?state=low", 200, "No session fits"),
-        ("/calls", 200, "No call fits"),
+        ("/calls", 200, "No matching calls"),
         ("/calls?since=soon", 400, "`soon` is not a time"),
         ("/guard", 200, "Nothing was denied or asked about"),
         ("/files", 200, "No file was touched"),

@@ -258,7 +258,7 @@ fn a_folder_that_somebody_names_for_the_state_and_that_is_not_ours_stays_as_it_i
     let before = names(&theirs);
     let named = theirs.to_str().unwrap();
     let run = place.send(&["hooks", "session-start", "--stdin", "--db-path", named], start("s"));
-    assert!(run.failed("storage").contains("did not make for you"), "{run:?}");
+    assert!(run.failed("storage").contains("did not create for you"), "{run:?}");
     let mut command = place.command(&["hooks", "event"]);
     command.env("CONTEXT_GRAPH_DB_PATH", &theirs);
     let run = crate::common::send(command, prompt("s", "hi").as_bytes());

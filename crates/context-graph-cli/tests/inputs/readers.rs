@@ -159,7 +159,7 @@ fn a_policy_that_looks_at_the_input_is_not_asked_about_a_call_without_one() {
         |tool: &str| place.run(&["hooks", "pre-tool", "--session-id", "s", "--tool-name", tool]).succeeded();
     let answer = flags("Grep");
     assert_eq!(answer.get("ruling"), None, "{answer}");
-    assert!(answer["notices"].to_string().contains("not asked: input.rego"), "{answer}");
+    assert!(answer["notices"].to_string().contains("not evaluated: input.rego"), "{answer}");
     place.rego("name.rego", &deny("by_name", "input.tool_name == \"Glob\""));
     assert_eq!(flags("Glob")["ruling"]["verdict"], "deny");
     assert_eq!(flags("Grep").get("ruling"), None);

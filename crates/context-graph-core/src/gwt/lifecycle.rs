@@ -194,7 +194,7 @@ pub struct IllegalTransition {
 
 impl fmt::Display for IllegalTransition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a session that is {} cannot take \"{}\"", self.from, self.transition)
+        write!(f, "invalid transition: \"{}\" in state {}", self.transition, self.from)
     }
 }
 

@@ -110,7 +110,7 @@ fn a_crisis_is_dreamt_away_and_an_unfinished_dream_leaves_it() {
 #[test]
 fn an_illegal_transition_says_what_and_where() {
     let error = Lifecycle::Ended.next(Transition::WorkDone(ICLevel::Warning)).unwrap_err();
-    assert_eq!(error.to_string(), "a session that is ended cannot take \"work done at warning IC\"");
+    assert_eq!(error.to_string(), "invalid transition: \"work done at warning IC\" in state ended");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         match privilege {
             Privilege::OtherUser(by) => found.add(&OTHER_USER, quoted!("`{}` acts as another user.", by)),
             Privilege::Grant(by) => {
-                found.add(&GRANT, quoted!("`{}` gives a program another user's power.", by));
+                found.add(&GRANT, quoted!("`{}` sets setuid or grants a capability.", by));
             }
             Privilege::Container(by) => {
                 found.add(&CONTAINER, quoted!("`{}`: that container has full access to the machine.", by));

@@ -23,8 +23,8 @@ pub(super) static GUARD: Guard = Guard {
 fn check(case: &Case<'_>, found: &mut Found) {
     for unknown in &case.effects.unknowns {
         match unknown {
-            Unknown::Unreadable => found.add(&UNREADABLE, "The command does not read as shell."),
-            Unknown::TooLarge => found.add(&UNREADABLE, "The command is too large to be looked at."),
+            Unknown::Unreadable => found.add(&UNREADABLE, "The command cannot be parsed as shell."),
+            Unknown::TooLarge => found.add(&UNREADABLE, "The command is too large to check."),
             Unknown::Program(word) => {
                 found.add(&PROGRAM, quoted!("It cannot be seen which program `{}` is.", word));
             }
@@ -37,7 +37,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
                 found.add(&PATH, quoted!("The path `{}` is computed from hidden text.", path));
             }
             Unknown::DeleteTarget(what) => {
-                found.add(&DELETION, quoted!("It cannot be seen what is removed (`{}`).", what));
+                found.add(&DELETION, quoted!("It is unknown what would be removed (`{}`).", what));
             }
             Unknown::Opaque(what) => {
                 found.add(&HIDDEN, quoted!("It cannot be seen what this does (`{}`).", what));

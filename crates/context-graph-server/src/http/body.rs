@@ -28,7 +28,7 @@ pub(super) fn length(headers: &HeaderMap, most: usize) -> Handled<usize> {
 /// Waits for memory, at most [`BODY_PATIENCE`].
 pub(super) async fn room(of: &Arc<Semaphore>, bytes: usize, all: usize) -> Handled<OwnedSemaphorePermit> {
     let steps = u32::try_from((bytes / STEP + 1).min(all)).unwrap_or(u32::MAX);
-    let busy = || HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "the server has too much to do");
+    let busy = || HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "the server is busy");
     let waiting = Arc::clone(of).acquire_many_owned(steps);
     tokio::time::timeout(BODY_PATIENCE, waiting).await.ok().and_then(Result::ok).ok_or_else(busy)
 }

@@ -22,7 +22,7 @@ impl Item {
     }
 
     /// Whether the JSON value at `node` equals this item.
-    pub(crate) fn is_said_by(&self, node: &Node, text: &str) -> bool {
+    pub(crate) fn equals(&self, node: &Node, text: &str) -> bool {
         let there = text.get(node.span.clone()).and_then(|bytes| serde_json::from_str::<Value>(bytes).ok());
         match (self, there) {
             // To the client, 5, 5.0 and 5e0 are one number.

@@ -30,7 +30,7 @@ pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i6
         (filters(pairs, &asked))
         div #results data-live {
             @if found.items.is_empty() {
-                (empty("No call fits", html! { "Take a filter away, or " a href="/calls" { "show all" } "." }))
+                (empty("No matching calls", html! { "Remove a filter, or " a href="/calls" { "show all" } "." }))
             } @else {
                 ol.entries data-rows data-more { @for line in &found.items { (row(line, Place::Anywhere, now_ms)) } }
                 nav.pager aria-label="Further calls" {

@@ -102,7 +102,7 @@ fn examples(entries: &[EntryLine], now_ms: i64) -> Markup {
                 }
             }
         }
-        @if entries.is_empty() { p.muted { "No call fits." } }
+        @if entries.is_empty() { p.muted { "No matching calls." } }
     }
 }
 

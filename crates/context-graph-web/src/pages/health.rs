@@ -20,7 +20,7 @@ pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i6
         div #health data-live data-soon[is_going] {
             div.health {
                 section.panel aria-label="Findings" { h2 { "Installation" } (list(checks.as_deref())) }
-                section.panel aria-label="Verification" { h2 { "Is the record as it was written?" } (verified(&verification, now_ms)) }
+                section.panel aria-label="Verification" { h2 { "Are the records unchanged?" } (verified(&verification, now_ms)) }
                 section.panel aria-label="Cost of hooks" { h2 { "What our hooks cost" } (costs_of(&costs)) }
                 section.panel aria-label="Store" { h2 { "Store" } (stores(&sizes)) }
             }

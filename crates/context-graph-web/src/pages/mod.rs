@@ -20,7 +20,7 @@ use crate::records::Trouble;
 /// Shown instead of a page that cannot be made.
 pub(crate) fn trouble(tab: Tab, trouble: &Trouble) -> Markup {
     let (title, next) = match trouble {
-        Trouble::NotThere(_) => ("Not there", "It may have been removed, or the address is not whole."),
+        Trouble::NotThere(_) => ("Not there", "It may have been removed, or the address is incomplete."),
         Trouble::Asked(_) => ("That cannot be asked", "Change the filter and try again."),
         Trouble::Failed(_) => ("The record could not be read", "`context-graph doctor` says more."),
     };

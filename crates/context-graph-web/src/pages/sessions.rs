@@ -32,7 +32,7 @@ pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i6
         div #results data-live {
             @if found.items.is_empty() {
                 @if is_filtered {
-                    (empty("No session fits", html! { "Take a filter away, or " a href="/sessions" { "show all" } "." }))
+                    (empty("No session fits", html! { "Remove a filter, or " a href="/sessions" { "show all" } "." }))
                 } @else {
                     (none_yet())
                 }

@@ -1,7 +1,7 @@
 //! A session on one time axis: turns, continuity, calls in lanes, and other events.
 
 use context_graph_core::audit::Outcome;
-use context_graph_core::gwt::ic_monitor::ICLevel;
+use context_graph_core::gwt::ic_monitor::{IC_CRITICAL_THRESHOLD, IC_WARNING_THRESHOLD, ICLevel};
 use context_graph_core::session::{Curve, CurveNote, NoteKind};
 use maud::{Markup, html};
 
@@ -172,7 +172,7 @@ fn turns(id: &str, axis: &Axis, scale: &Scale, is_linked: bool) -> Markup {
 }
 
 fn level_names() -> Markup {
-    let names = [(ICLevel::Warning, 0.7_f32), (ICLevel::Critical, 0.5)];
+    let names = [(ICLevel::Warning, IC_WARNING_THRESHOLD), (ICLevel::Critical, IC_CRITICAL_THRESHOLD)];
     html! {
         @for (level, below) in names {
             @let y = CURVE + y_of(below) / HEIGHT * CURVE_HEIGHT;

@@ -60,7 +60,7 @@ pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
     if names.len() > 1 || names.iter().any(|name| ONLY_WRITTEN.contains(name)) {
         found.add(
             &SOURCES,
-            quoted!("This would remove what the project is made of (`{}`).", names.join(", ")),
+            quoted!("This would remove source folders of the project (`{}`).", names.join(", ")),
         );
     }
     for effect in case.effects.paths.iter().filter(|effect| effect.access == Access::Delete) {
