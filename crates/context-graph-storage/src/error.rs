@@ -97,7 +97,7 @@ pub enum StorageError {
     },
 
     /// An SQL query that cannot be answered.
-    #[error("the question cannot be answered: {0}")]
+    #[error("the query cannot be run: {0}")]
     Question(String),
 
     /// The session id cannot be used.

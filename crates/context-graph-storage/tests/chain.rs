@@ -141,7 +141,7 @@ fn a_session_that_vanishes_with_all_its_rows_is_missed() {
         DELETE FROM states WHERE session = 3; DELETE FROM sessions WHERE number = 3;";
     open(&place).execute_batch(gone).unwrap();
     let found = verify(&place).first_break.unwrap();
-    assert!(found.what.contains("session number 3 is gone and left no tombstone"), "{found:?}");
+    assert!(found.what.contains("session number 3 is missing and has no tombstone"), "{found:?}");
 }
 
 #[test]

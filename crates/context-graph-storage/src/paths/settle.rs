@@ -95,7 +95,10 @@ pub(super) fn refuse_others(folder: &Folder, seal: &Seal) -> Result<()> {
     }
     Err(StorageError::Path {
         path: folder.path().to_path_buf(),
-        problem: format!("it holds what context-graph did not make for you ({})", others.join(", ")),
+        problem: format!(
+            "it contains files that context-graph did not create for you ({})",
+            others.join(", ")
+        ),
         next_step: "name a folder that is empty or not there yet",
     })
 }

@@ -77,15 +77,17 @@ impl Sessions {
         let said = |what: String| Some(Break { session_id: None, seq: None, what });
         if let Some(other) = self.folder.others_known_here()?.first() {
             return Ok(said(if other.is_sealed {
-                "another record was kept here, and is gone".to_owned()
+                "other state was recorded at this path and is missing".to_owned()
             } else {
-                "what was kept here was sealed with a secret that is not there any more".to_owned()
+                "what was kept here was sealed with a secret that no longer exists".to_owned()
             }));
         }
         let aside = self.folder.unsealed_aside()?;
         Ok(aside.and_then(|path| {
             let path = path.display();
-            said(format!("{path} was made here and sealed with a secret that is not there any more; remove it once you know"))
+            said(format!(
+                "{path} was made here and sealed with a secret that no longer exists; remove it once you know"
+            ))
         }))
     }
 
@@ -98,7 +100,7 @@ impl Sessions {
         let heads = match self.folder.heads().read() {
             Ok(heads) => heads,
             Err(what) => {
-                let what = format!("what was written down outside of the project cannot be used: {what}");
+                let what = format!("the record in your own folder cannot be used: {what}");
                 return Ok((0, Some(Break { session_id: None, seq: None, what })));
             }
         };
@@ -139,6 +141,6 @@ impl Sessions {
             }
             None => false,
         };
-        Ok((!has_come && !is_folded).then_some("its journal is gone, or not the one that was there"))
+        Ok((!has_come && !is_folded).then_some("its journal was removed or replaced"))
     }
 }

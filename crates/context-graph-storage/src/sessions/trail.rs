@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use super::{Sessions, Unfolded};
 use crate::error::Result;
 use crate::store::{
-    Axis, Counting, Counts, DayOf, EntryRow, FileCount, Filter, Injected, RuleCount, Store, Stretch, Tally,
+    AxisRows, Counting, Counts, DayOf, EntryRow, FileCount, Filter, Injected, RuleCount, Store, Stretch,
+    Tally,
 };
 
 /// The history of the sessions of a state folder.
@@ -62,8 +63,8 @@ impl<'a> Trail<'a> {
     }
 
     /// A session on a time axis.
-    pub fn axis(&self, session_id: &str) -> Result<Axis> {
-        self.of(session_id).map_or_else(|| Ok(Axis::default()), |store| store.axis(session_id))
+    pub fn axis(&self, session_id: &str) -> Result<AxisRows> {
+        self.of(session_id).map_or_else(|| Ok(AxisRows::default()), |store| store.axis(session_id))
     }
 
     /// The activity since a moment, in `count` intervals of this length. Counts at most `most` calls.

@@ -309,7 +309,7 @@ pub(crate) fn refuse_other_engine(folder: &Path) -> Result<()> {
     }
     Err(StorageError::Path {
         path,
-        problem: "it is the store of an unreleased build, which this one does not read".to_owned(),
+        problem: "it is the store of another engine, which this version does not read".to_owned(),
         next_step: "remove the file; a new store will be made",
     })
 }

@@ -12,7 +12,7 @@ use crate::error::Result;
 
 /// A call with its start and end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AxisCall {
+pub struct AxisCallRow {
     /// The sequence number of its first record.
     pub seq: u64,
     /// When it began.
@@ -35,7 +35,7 @@ pub struct AxisCall {
 
 /// An event at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AxisEvent {
+pub struct AxisEventRow {
     /// The sequence number of its record.
     pub seq: u64,
     /// When.
@@ -50,7 +50,7 @@ pub struct AxisEvent {
 
 /// A turn: from a prompt until the agent stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AxisTurn {
+pub struct AxisTurnRow {
     /// The sequence number of the prompt's record.
     pub seq: u64,
     /// When it was asked.
@@ -63,13 +63,13 @@ pub struct AxisTurn {
 
 /// A session on a time axis.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Axis {
+pub struct AxisRows {
     /// Its calls, in order.
-    pub calls: Vec<AxisCall>,
+    pub calls: Vec<AxisCallRow>,
     /// Everything else.
-    pub events: Vec<AxisEvent>,
+    pub events: Vec<AxisEventRow>,
     /// Its turns.
-    pub turns: Vec<AxisTurn>,
+    pub turns: Vec<AxisTurnRow>,
 }
 
 /// How often a rule decided something.
@@ -229,7 +229,7 @@ impl Store {
     }
 
     /// A session on a time axis.
-    pub fn axis(&self, session_id: &str) -> Result<Axis> {
+    pub fn axis(&self, session_id: &str) -> Result<AxisRows> {
         self.settle(|store| {
             let own = "(SELECT number FROM sessions WHERE session_id = ?)";
             let mut calls = store.connection.prepare_cached(&format!(
@@ -246,7 +246,7 @@ impl Store {
                 "SELECT seq, at_ms, ended_ms, prompt FROM turns WHERE session = {own} ORDER BY seq"
             ))?;
             let turns = turns.query_map([session_id], turn)?.collect::<rusqlite::Result<_>>()?;
-            Ok(Axis { calls, events, turns })
+            Ok(AxisRows { calls, events, turns })
         })
     }
 
@@ -363,8 +363,8 @@ fn limit(most: usize) -> i64 {
     i64::try_from(most).unwrap_or(i64::MAX)
 }
 
-fn call(row: &Row<'_>) -> rusqlite::Result<AxisCall> {
-    Ok(AxisCall {
+fn call(row: &Row<'_>) -> rusqlite::Result<AxisCallRow> {
+    Ok(AxisCallRow {
         seq: row.get::<_, i64>(0)?.cast_unsigned(),
         at_ms: row.get(1)?,
         ended_ms: row.get(2)?,
@@ -377,8 +377,8 @@ fn call(row: &Row<'_>) -> rusqlite::Result<AxisCall> {
     })
 }
 
-fn event(row: &Row<'_>) -> rusqlite::Result<AxisEvent> {
-    Ok(AxisEvent {
+fn event(row: &Row<'_>) -> rusqlite::Result<AxisEventRow> {
+    Ok(AxisEventRow {
         seq: row.get::<_, i64>(0)?.cast_unsigned(),
         at_ms: row.get(1)?,
         event: row.get(2)?,
@@ -387,8 +387,8 @@ fn event(row: &Row<'_>) -> rusqlite::Result<AxisEvent> {
     })
 }
 
-fn turn(row: &Row<'_>) -> rusqlite::Result<AxisTurn> {
-    Ok(AxisTurn {
+fn turn(row: &Row<'_>) -> rusqlite::Result<AxisTurnRow> {
+    Ok(AxisTurnRow {
         seq: row.get::<_, i64>(0)?.cast_unsigned(),
         at_ms: row.get(1)?,
         ended_ms: row.get(2)?,

@@ -279,7 +279,7 @@ impl Store {
             chain = chain.next(seq.cast_unsigned(), None, row.get_ref(2)?.as_blob().unwrap_or_default());
             let link = row.get::<_, [u8; 32]>(3).ok().map(Chain::from);
             if seq != last + 1 || link != Some(chain) {
-                report.record_break(None, None, format!("tombstone {} was changed or taken away", last + 1));
+                report.record_break(None, None, format!("tombstone {} was changed or removed", last + 1));
                 chain = link.unwrap_or(chain);
             }
             last = seq;
@@ -313,7 +313,7 @@ impl Store {
         let mut expected = 1;
         for number in present.into_iter().chain([last.saturating_add(1)]) {
             if number > expected {
-                let what = format!("session number {expected} is gone and left no tombstone");
+                let what = format!("session number {expected} is missing and has no tombstone");
                 report.record_break(None, None, what);
                 report.breaks += (number - expected - 1).cast_unsigned();
             }

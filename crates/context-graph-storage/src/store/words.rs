@@ -128,7 +128,7 @@ pub(super) fn question(needles: &[Needle]) -> Option<String> {
             return None;
         }
         let mut every = String::new();
-        for three in letters.windows(3).take(MOST_LETTERS) {
+        for three in letters.windows(3).take(MOST_PARTS) {
             let three: String = three.iter().collect();
             let _ = write!(
                 every,
@@ -143,7 +143,7 @@ pub(super) fn question(needles: &[Needle]) -> Option<String> {
 }
 
 /// The most trigrams in a query; more would not help much.
-const MOST_LETTERS: usize = 48;
+const MOST_PARTS: usize = 48;
 
 /// The sequence numbers of the records in a block that contain one of the needles.
 pub(super) fn saying(
