@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::harness::{Test, tests};
 use crate::lab::{Lab, binary, find};
@@ -150,28 +150,9 @@ fn as_a_plugin() {
     assert_works(&lab, &["--plugin-dir", folder], &USUAL);
 }
 
-/// The plugin as `plugin build` makes it. For a binary without that command, it is made from the hooks that `init`
-/// writes.
+/// The plugin as `plugin build` makes it.
 fn build_plugin(lab: &Lab) -> PathBuf {
     let plugin = lab.folder().join("plugin");
-    let folder = plugin.to_str().unwrap();
-    if lab.our_command(&["plugin", "build", "--help"]).output().unwrap().status.success() {
-        lab.ours(&["plugin", "build", folder]);
-        return plugin;
-    }
-    lab.ours(&["init", "--yes"]);
-    let path = lab.project().join(".claude/settings.local.json");
-    let settings: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    lab.ours(&["uninstall", "--yes"]);
-    let write = |name: &str, value: Value| {
-        let path = plugin.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, value.to_string()).unwrap();
-    };
-    write(
-        ".claude-plugin/plugin.json",
-        json!({"name": "context-graph", "version": "1.0.0", "description": "hooks", "author": {"name": "us"}}),
-    );
-    write("hooks/hooks.json", json!({"hooks": settings["hooks"]}));
+    lab.ours(&["plugin", "build", plugin.to_str().unwrap()]);
     plugin
 }
