@@ -25,7 +25,7 @@ const KEPT: usize = 400;
 
 /// The event as actions see it: shortened, without secrets, in a file without a name.
 pub(crate) fn handed_on(sessions: &Sessions, event: &Event, at_ms: i64) -> Option<File> {
-    let record = sessions.record(event.session_id(), event.clone(), at_ms).ok()?;
+    let record = sessions.to_record(event.session_id(), event.clone(), at_ms).ok()?;
     nameless(sessions.folder().path(), record.payload.as_bytes()).ok()
 }
 

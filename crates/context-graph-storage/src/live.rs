@@ -17,7 +17,6 @@ mod state_file;
 mod tail;
 
 pub use damage::{Damage, DamageKind};
-pub(crate) use fold::fold_after;
 pub use fold::{FoldPlan, Folded, fold};
 pub use frame::MAX_PAYLOAD_BYTES;
 pub(crate) use reached::{Missed, forget_all};

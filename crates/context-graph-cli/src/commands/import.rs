@@ -192,7 +192,7 @@ impl<'a> Taking<'a> {
     }
 
     fn step(&mut self, event: Event, at_ms: i64) -> Result<(), Failure> {
-        let (record, event) = self.sessions.record_and_event(event, at_ms, None, &mut self.memory)?;
+        let (record, event) = self.sessions.to_record_and_event(event, at_ms, None, &mut self.memory)?;
         let session = self.session.get_or_insert_with(|| Session::new(self.id, "", at_ms));
         session.step(&record, &event);
         session.state.unlogged_dream = None;

@@ -1,9 +1,9 @@
 //! Folds a journal into the store, in an order that survives a crash at any point.
 //!
-//! The order is: sync the journal, then one durable transaction with the log records *and* the position up to
-//! which the journal is folded, then write the state file, then empty the journal. After a crash before the
-//! transaction, everything is folded again. After a crash later, the folded part of the journal is skipped
-//! because of that position. Because the journal is synced first, the position in the store never points past
+//! The order is: write one transaction with the log records *and* the position up to which the journal is folded, sync
+//! the journal, commit the transaction, write the state file, empty the journal. After a crash before the
+//! commit, everything is folded again. After a crash later, the folded part of the journal is skipped
+//! because of that position. Because the journal is synced before the commit, the position in the store never points past
 //! what a power cut leaves of the journal.
 
 use super::{Damage, JournalEntry, Position, SessionLock};
@@ -28,7 +28,7 @@ pub struct Folded {
     pub position: Position,
     /// Whether the journal is now empty. If not, entries arrived meanwhile and wait for the next fold.
     pub emptied: bool,
-    /// An error after the transaction. Nothing is lost: the next fold repairs it.
+    /// An error after the commit. Nothing is lost: the next fold repairs it.
     pub afterwards: Option<StorageError>,
     /// Damage that was found.
     pub damage: Vec<Damage>,
@@ -39,18 +39,9 @@ pub struct Folded {
 /// `applied` is the position that the caller's state has reached. `plan` gets the entries that are not in the
 /// log yet, and those after `applied`, whose effects must go into the returned state. Neither set contains the
 /// other: the state may be ahead of the log, or behind it after an interrupted fold. `plan` also gets the
-/// damage that was found, and leaves in it what should be reported.
+/// damage that was found, and leaves in it what should be reported. If the session was forgotten up to the position
+/// `forgotten`, state and records must contain nothing from before it.
 pub fn fold(
-    lock: &mut SessionLock<'_>,
-    store: &Store,
-    applied: Option<Position>,
-    plan: impl FnOnce(&[JournalEntry<'_>], &[JournalEntry<'_>], &mut Vec<Damage>) -> Result<FoldPlan>,
-) -> Result<Folded> {
-    fold_after(lock, store, applied, None, plan)
-}
-
-/// Like [`fold`], for a caller whose state and records contain nothing from before the position `forgotten`.
-pub(crate) fn fold_after(
     lock: &mut SessionLock<'_>,
     store: &Store,
     applied: Option<Position>,

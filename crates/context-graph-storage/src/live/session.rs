@@ -288,8 +288,8 @@ impl SessionLock<'_> {
         self.journal.append(payload)
     }
 
-    /// The entries after `position` and before `own`, which is not read again. If entries of others in between
-    /// are not valid: all entries after `position`.
+    /// The entries after `position` and before `own`, which is not read again. If some of them are damaged: all entries
+    /// after `position`, including `own`.
     pub(crate) fn entries_before(&mut self, position: Option<Position>, own: Written) -> Result<Tail> {
         match self.journal.entries_up_to(position, own.start)? {
             Some(tail) => Ok(tail),

@@ -145,7 +145,7 @@ impl Sessions {
         let mut store = LazyStore::new(self, Patience::Command, now_ms, store);
         let mut state = self.load_whole(&mut lock, session_id, now_ms, &mut store, Vec::new(), 0)?;
         match self.fold(&mut lock, store.opened()?, &mut state, false)? {
-            Some(folded) => self.folded(lock, &folded, true),
+            Some(folded) => self.finish_fold(lock, &folded, true),
             None => Ok(false),
         }
     }

@@ -198,7 +198,7 @@ impl Sessions {
         at_ms: i64,
     ) -> Result<Position> {
         let session_id = lock.session_id().to_owned();
-        let record = self.record_knowing(lost.to_event(&session_id), at_ms, None, &mut Memory::default());
+        let record = self.to_record_knowing(lost.to_event(&session_id), at_ms, None, &mut Memory::default());
         let end = lock.append(&encode_record(&record)?)?;
         lock.settle_at(end);
         self.tell_later(&session_id, lost)?;
@@ -272,10 +272,10 @@ impl Sessions {
         let damage = untold_damage(&mut lock.entries_since(None)?);
         let mut state = self.load_whole(&mut lock, session_id, now_ms, &mut store, damage, 0)?;
         let entry = change(&mut state.session);
-        let record = self.record_knowing(entry, now_ms, None, &mut Memory::default());
+        let record = self.to_record_knowing(entry, now_ms, None, &mut Memory::default());
         lock.append(&encode_record(&record)?)?;
         let Some(folded) = self.fold(&mut lock, store.opened()?, &mut state, false)? else { return Ok(()) };
-        self.folded(lock, &folded, !was_live)?;
+        self.finish_fold(lock, &folded, !was_live)?;
         folded.afterwards.map_or(Ok(()), Err)
     }
 

@@ -104,14 +104,14 @@ impl Sessions {
 
     /// An event as its session will store it: cut to size, and without secrets, including those that the session
     /// remembers.
-    pub fn record(&self, session_id: &str, event: Event, at_ms: i64) -> Result<EventRecord> {
+    pub fn to_record(&self, session_id: &str, event: Event, at_ms: i64) -> Result<EventRecord> {
         // An unreadable state must not keep an event from being passed on.
         let reading = self.folder.session(session_id)?.read_state_unlocked();
-        Ok(self.record_knowing(event, at_ms, None, &mut remembered(&reading)))
+        Ok(self.to_record_knowing(event, at_ms, None, &mut remembered(&reading)))
     }
 
-    /// The same, with these secrets.
-    fn record_knowing(
+    /// The record of an event, with what was decided about it. Secrets in `memory` are redacted, new ones are added to it.
+    fn to_record_knowing(
         &self,
         event: Event,
         at_ms: i64,
@@ -122,8 +122,8 @@ impl Sessions {
         EventRecord::alone(event, at_ms, redactor, memory).decided(ruling, redactor, memory)
     }
 
-    /// The same, together with the event that the session is stepped with.
-    pub fn record_and_event(
+    /// The record, and the event as it is stored, with which the session is stepped.
+    pub fn to_record_and_event(
         &self,
         event: Event,
         at_ms: i64,
@@ -169,7 +169,7 @@ impl Sessions {
         // An unreadable state must not keep an event from being stored.
         let reading = live.read_state_unlocked();
         let mut memory = remembered(&reading);
-        let mut record = self.record_knowing(event, at_ms, ruling, &mut memory);
+        let mut record = self.to_record_knowing(event, at_ms, ruling, &mut memory);
         record.took_us = took_us();
         let damage = self.append_to(&live, &record, &memory)?;
         Ok((damage, reading?.state.and_then(|state| codec::decode_snapshot(state.payload()))))

@@ -4,6 +4,7 @@ use context_graph_core::session::{
     EventRecord, EventsLost, NewRuling, Session, StepReport, session_titled, title_given,
 };
 use context_graph_events::Event;
+use context_graph_secrets::Memory;
 
 use super::Sessions;
 use super::codec::{
@@ -15,11 +16,11 @@ use super::load::{Loaded, apply, stored};
 use super::lost;
 use crate::error::{Result, StorageError};
 use crate::live::{
-    Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, LiveState, Position, SessionLock, fold_after,
+    Damage, FOLD_ABOVE_BYTES, FoldPlan, Folded, JournalEntry, LiveState, Position, SessionLock, fold,
 };
 use crate::store::{About, Counts, FoldBatch, LogRecord, Patience, Store};
 
-/// How durable an event must be.
+/// What must be on the disk when the hook of an event ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// It survives a crash of the process.
@@ -43,6 +44,11 @@ impl Durability {
             Event::Stop(_) | Event::PreCompact(_) => Self::Power,
             _ => Self::Process,
         }
+    }
+
+    /// Whether the journal is synced and folded, whatever its size.
+    pub fn is_sync_point(self) -> bool {
+        matches!(self, Self::Power | Self::End)
     }
 }
 
@@ -99,6 +105,21 @@ pub struct Stepped {
     pub is_repeat: bool,
 }
 
+impl Stepped {
+    /// A session about which there is nothing else to say.
+    fn of(session: Session, report: StepReport) -> Self {
+        let (previous, refused_previous, damage, lost) = (None, None, Vec::new(), None);
+        let (calls, postponed, is_repeat) = (None, None, false);
+        Self { session, report, previous, refused_previous, damage, lost, calls, postponed, is_repeat }
+    }
+
+    /// The session as it is, for an event that had come before.
+    fn repeated(session: Session) -> Self {
+        let report = session.report();
+        Self { is_repeat: true, ..Self::of(session, report) }
+    }
+}
+
 /// What was found while storing a session.
 #[derive(Default)]
 struct Kept {
@@ -112,8 +133,7 @@ impl Sessions {
     /// Stores an event and steps its session. One long function, because what must not be lost depends on the order of
     /// these steps.
     pub fn step(&self, session_id: &str, arrival: Arrival, durability: Durability) -> Result<Stepped> {
-        let Arrival { event, at_ms, previous_session_id, took_us, ruling, .. } = arrival;
-        let Arrival { crisis_threshold, told_below, mut title, .. } = arrival;
+        let Arrival { event, at_ms, previous_session_id, took_us, ruling, mut title, .. } = arrival;
         let live = self.folder.session(session_id)?.durable(self.durable);
         let mut lock = live.lock()?;
         let mut opened = None;
@@ -122,12 +142,11 @@ impl Sessions {
         // Secrets recognised earlier are redacted first; an unreadable state is reported once the event is
         // stored.
         let known = lock.read_state();
-        let known_payload = known.as_ref().ok().and_then(|state| Some(state.as_ref()?.payload()));
-        let mut memory = known_payload.map(memory_of).unwrap_or_default();
-        let (mut record, event) = self.record_and_event(event, at_ms, ruling, &mut memory)?;
+        let mut memory = known.as_ref().ok().and_then(Option::as_ref).map(remembered).unwrap_or_default();
+        let (mut record, event) = self.to_record_and_event(event, at_ms, ruling, &mut memory)?;
         record.took_us = took_us;
         if let Some(session) = seen_before(&mut lock, known.as_ref(), &event, at_ms)? {
-            return Ok(repeated(session));
+            return Ok(Stepped::repeated(session));
         }
         let mut linked = Linked::default();
         if let Event::SessionStart(start) = &event {
@@ -137,72 +156,80 @@ impl Sessions {
         let written = lock.append_own(&remembering(&memory.fresh_bytes(), encode_record(&record)?))?;
         let own = written.end;
 
-        let mut state = self.load_from(&mut lock, known?, session_id, at_ms, || {
+        let mut loaded = self.load_from(&mut lock, known?, session_id, at_ms, || {
             store.look(|store| store.map_or(Ok(None), |store| stored(store, session_id)))
         })?;
-        state.memory = memory;
-        state.session.snapshot.crisis_threshold = crisis_threshold;
-        state.session.state.watch.below = told_below;
-        let reopenings = state.session.state.counters.reopenings;
+        loaded.memory = memory;
+        loaded.session.snapshot.crisis_threshold = arrival.crisis_threshold;
+        loaded.session.state.watch.below = arrival.told_below;
+        let reopenings = loaded.session.state.counters.reopenings;
         let (mut report, mut lost) = (None, None);
         let mut damage = Vec::new();
         loop {
             let mut tail = match report {
-                None => lock.entries_before(state.applied, written)?,
-                Some(_) => lock.entries_since(state.applied)?,
+                None => lock.entries_before(loaded.applied, written)?,
+                Some(_) => lock.entries_since(loaded.applied)?,
             };
             for entry in tail.entries() {
                 if entry.end == own {
-                    state.saw(record.at_ms);
-                    report = Some(state.session.step(&record, &event));
+                    loaded.saw(record.at_ms);
+                    report = Some(loaded.session.step(&record, &event));
                 } else {
-                    state.apply(&entry);
+                    loaded.apply(&entry);
                 }
             }
-            state.applied = Some(tail.end());
+            loaded.applied = Some(tail.end());
+            // Our own entry was not read again: it is applied from memory.
             if report.is_none() && tail.end() == written.start {
-                state.saw(record.at_ms);
-                report = Some(state.session.step(&record, &event));
-                state.applied = Some(own);
+                loaded.saw(record.at_ms);
+                report = Some(loaded.session.step(&record, &event));
+                loaded.applied = Some(own);
             }
             damage.extend(lock.take_damage());
             damage.extend(lost::untold_damage(&mut tail));
-            if lost.is_none() && state.unread.is_none() {
+            if lost.is_none() && loaded.unread.is_none() {
                 let folded_to = || store.look(|store| lost::folded_to(store, session_id));
-                lost = lost::found_out(&mut lock, &state, &damage, 1, folded_to)?;
+                lost = lost::found_out(&mut lock, &loaded, &damage, 1, folded_to)?;
                 if let Some(lost) = &lost {
                     self.put_on_record(&mut lock, lost, at_ms, &mut store)?;
                     continue;
                 }
             }
             // A dream is an entry of its own. Others may have appended before it, so the journal is read again.
-            let dream = state.session.dream_to_log();
-            let dream = dream.map(|dream| self.record_knowing(dream, at_ms, None, &mut state.memory));
-            let Some(record) = dream.or_else(|| self.new_title(title.take()?, at_ms, &mut state)) else {
+            let dream = loaded.session.dream_to_log();
+            let dream = dream.map(|dream| self.to_record_knowing(dream, at_ms, None, &mut loaded.memory));
+            let Some(record) = dream.or_else(|| self.new_title(title.take()?, at_ms, &mut loaded)) else {
                 break;
             };
             lock.append(&encode_record(&record)?)?;
         }
-        let mut report = report.unwrap_or_else(|| state.session.report());
+        let mut report = report.unwrap_or_else(|| loaded.session.report());
         // A `PreToolUse` that was only appended may have reopened the session; its hook did not step it, and so could
         // not report that.
-        report.reopened |= state.session.state.counters.reopenings > reopenings;
+        report.reopened |= loaded.session.state.counters.reopenings > reopenings;
 
-        let kept = self.keep(lock, &mut store, &mut state, own, durability)?;
+        let kept = self.keep(lock, &mut store, &mut loaded, own, durability)?;
         store.close();
         damage.extend(kept.damage);
         let (lost, postponed) = (lost.or(kept.lost), kept.postponed.or(postponed));
-        let (session, calls) = (state.session, kept.calls);
-        let is_repeat = false;
-        Ok(Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed, is_repeat })
+        let (session, calls) = (loaded.session, kept.calls);
+        Ok(Stepped {
+            previous,
+            refused_previous,
+            damage,
+            lost,
+            calls,
+            postponed,
+            ..Stepped::of(session, report)
+        })
     }
 
     /// The entry for a title, unless the session has this one.
-    fn new_title(&self, title: String, at_ms: i64, state: &mut Loaded) -> Option<EventRecord> {
-        let titled = session_titled(&state.session.snapshot.session_id, &title);
+    fn new_title(&self, title: String, at_ms: i64, loaded: &mut Loaded) -> Option<EventRecord> {
+        let titled = session_titled(&loaded.session.snapshot.session_id, &title);
         // Compared without its secrets, as the session keeps it.
-        let (record, titled) = self.record_and_event(titled, at_ms, None, &mut state.memory).ok()?;
-        (title_given(&titled).as_deref() != Some(state.session.state.title.as_str())).then_some(record)
+        let (record, titled) = self.to_record_and_event(titled, at_ms, None, &mut loaded.memory).ok()?;
+        (title_given(&titled).as_deref() != Some(loaded.session.state.title.as_str())).then_some(record)
     }
 
     /// Stores a stepped session as durably as its event requires: in its cache, or folded into the store.
@@ -210,18 +237,18 @@ impl Sessions {
         &self,
         mut lock: SessionLock<'_>,
         store: &mut LazyStore<'_>,
-        state: &mut Loaded,
+        loaded: &mut Loaded,
         own: Position,
         durability: Durability,
     ) -> Result<Kept> {
         let mut kept = Kept::default();
-        let waits_for_turn = matches!(durability, Durability::Process | Durability::Start);
-        let stays = state.unread.is_some() || waits_for_turn && own.offset < FOLD_ABOVE_BYTES;
+        let is_sync_point = durability.is_sync_point();
+        let stays = loaded.unread.is_some() || !is_sync_point && own.offset < FOLD_ABOVE_BYTES;
         if stays {
             store.close();
         }
-        if let Some(error) = state.unread.take() {
-            if !waits_for_turn {
+        if let Some(error) = loaded.unread.take() {
+            if is_sync_point {
                 lock.sync()?;
             }
             kept.postponed = Some(error);
@@ -229,20 +256,20 @@ impl Sessions {
         }
         let session_id = lock.session_id().to_owned();
         if stays {
-            lock.write_state(state.applied.unwrap_or(own), &state.live_bytes()?)?;
+            lock.write_state(loaded.applied.unwrap_or(own), &loaded.live_bytes()?)?;
             if durability == Durability::Start {
                 self.note_head(None, &session_id, Some(own));
             }
             return Ok(kept);
         }
         let over = durability == Durability::End;
-        match store.opened_to_fold().and_then(|store| self.fold(&mut lock, store, state, over)) {
+        match store.opened_to_fold().and_then(|store| self.fold(&mut lock, store, loaded, over)) {
             Ok(None) => {}
             Ok(Some(folded)) => {
                 if over {
                     kept.calls = store.opened()?.call_counts(lock.session_id()).ok();
                 }
-                self.folded(lock, &folded, over)?;
+                self.finish_fold(lock, &folded, over)?;
                 kept.lost = lost::by_damage(&folded.damage);
                 kept.damage = folded.damage;
             }
@@ -257,8 +284,8 @@ impl Sessions {
     }
 
     /// Records the head after a fold. The live files of a session that is `over` are removed, unless something has
-    /// arrived since. Returns whether they were.
-    pub(super) fn folded(&self, lock: SessionLock<'_>, folded: &Folded, over: bool) -> Result<bool> {
+    /// arrived since. True if they were removed.
+    pub(super) fn finish_fold(&self, lock: SessionLock<'_>, folded: &Folded, over: bool) -> Result<bool> {
         let is_put_away = over && folded.emptied;
         let journal = (!is_put_away).then(|| lock.journal_start());
         self.note_head(Some(&folded.entry), lock.session_id(), journal);
@@ -271,21 +298,21 @@ impl Sessions {
         &self,
         lock: &mut SessionLock<'_>,
         store: &Store,
-        state: &mut Loaded,
+        loaded: &mut Loaded,
         over: bool,
     ) -> Result<Option<Folded>> {
-        let folded = match self.fold_once(lock, store, state, over, None) {
+        let folded = match self.fold_once(lock, store, loaded, over, None) {
             Err(StorageError::Forgotten { up_to }) => {
-                let folded = self.fold_new_part(lock, store, state, over, up_to)?;
+                let folded = self.fold_new_part(lock, store, loaded, over, up_to)?;
                 let Some(folded) = folded else { return Ok(None) };
                 folded
             }
             folded => folded?,
         };
         let Some(lost) = lost::by_damage(&folded.damage) else { return Ok(Some(folded)) };
-        self.append_loss(lock, &lost, state.session.state.updated_ms)?;
-        state.applied = Some(folded.position);
-        let again = self.fold_once(lock, store, state, over, None)?;
+        self.append_loss(lock, &lost, loaded.session.state.updated_ms)?;
+        loaded.applied = Some(folded.position);
+        let again = self.fold_once(lock, store, loaded, over, None)?;
         Ok(Some(Folded { damage: folded.damage, ..again }))
     }
 
@@ -294,21 +321,21 @@ impl Sessions {
         &self,
         lock: &mut SessionLock<'_>,
         store: &Store,
-        state: &mut Loaded,
+        loaded: &mut Loaded,
         over: bool,
         forgotten: Option<Position>,
     ) -> Result<Folded> {
         let project = self.project();
-        let applied = state.applied;
-        fold_after(lock, store, applied, forgotten, |entries, fresh, damage| {
+        let applied = loaded.applied;
+        fold(lock, store, applied, forgotten, |entries, fresh, damage| {
             lost::retain_untold(damage, || entries.iter().copied());
             for entry in fresh {
-                state.apply(entry);
+                loaded.apply(entry);
             }
             if over {
-                state.session.saved();
+                loaded.session.saved();
             }
-            let session = &state.session;
+            let session = &loaded.session;
             let encoded = encode_session(session)?;
             // A journal that has lost its forgotten end in a power cut has another generation. What came later can be
             // anywhere in it, so everything is logged.
@@ -323,9 +350,14 @@ impl Sessions {
                 about: Some(About::of(session)),
                 ..FoldBatch::ended(session.snapshot.clone(), session.lasted_ms())
             };
-            Ok(FoldPlan { batch, live: state.with_memory(encoded) })
+            Ok(FoldPlan { batch, live: loaded.with_memory(encoded) })
         })
     }
+}
+
+/// The secrets that a session remembers.
+fn remembered(cached: &LiveState) -> Memory {
+    memory_of(cached.payload())
 }
 
 /// The session, if this event was applied before. Only events of other agents arrive twice.
@@ -335,21 +367,12 @@ fn seen_before(
     event: &Event,
     at_ms: i64,
 ) -> Result<Option<Session>> {
-    let (true, Ok(Some(state))) = (Session::may_repeat(event), known) else { return Ok(None) };
-    let Ok(mut session) = decode_session(state.payload()) else { return Ok(None) };
-    for entry in lock.entries_since(Some(state.applied))?.entries() {
+    let (true, Ok(Some(cached))) = (Session::may_repeat(event), known) else { return Ok(None) };
+    let Ok(mut session) = decode_session(cached.payload()) else { return Ok(None) };
+    for entry in lock.entries_since(Some(cached.applied))?.entries() {
         apply(&mut session, &entry);
     }
     Ok(session.has_seen(event, at_ms).then_some(session))
-}
-
-/// The result for a repeated event: the session as it is.
-fn repeated(session: Session) -> Stepped {
-    let (previous, refused_previous, damage, lost, calls, postponed) =
-        (None, None, Vec::new(), None, None, None);
-    let report = session.report();
-    let is_repeat = true;
-    Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed, is_repeat }
 }
 
 /// The longest call id that is indexed.

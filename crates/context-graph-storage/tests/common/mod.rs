@@ -122,7 +122,7 @@ pub fn fold(lock: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Folded {
 fn try_fold(lock: &mut SessionLock<'_>, store: &Store, now_ms: i64) -> Result<Folded, StorageError> {
     let (applied, mut count) = load(lock, store);
     let id = lock.session_id().to_owned();
-    live::fold(lock, store, applied, |entries, fresh, _| {
+    live::fold(lock, store, applied, None, |entries, fresh, _| {
         count += fresh.len() as u64;
         let record = |entry: &JournalEntry<'_>| LogRecord {
             tool_use_id: Some("call".into()),
