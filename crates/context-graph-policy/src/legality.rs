@@ -10,7 +10,6 @@ use context_graph_events::safe_text::tame;
 use context_graph_events::{Event, EventName, Verb};
 
 use crate::decision::{Decision, Raised, Verdict};
-use crate::reply::release;
 
 /// How much of a text that the event cannot carry is shown.
 const DROPPED_TEXT: usize = 200;
@@ -53,6 +52,25 @@ pub fn settle(caller: Option<&Caller>, event: &Event, decision: Decision) -> Dec
         (Some(caller), Some(name)) => fit_to(caller, name, released),
         _ => released,
     }
+}
+
+/// Recorded when an agent may stop although rules refuse it.
+pub const RELEASED: &str = "the agent was held once already and may stop";
+
+/// An agent that already continues because of a stop hook may stop: holding it again could loop forever.
+/// Added context also keeps the agent running, because the client calls the model again to deliver it.
+fn release(event: &Event, decision: Decision) -> Decision {
+    let held = match event {
+        Event::Stop(payload) => !payload.is_first_attempt(),
+        Event::SubagentStop(payload) => !payload.is_first_attempt(),
+        _ => false,
+    };
+    let refuses = decision.verdict().refuses_or_asks();
+    if held && (refuses || decision.context_parts().next().is_some()) {
+        let verdict = if refuses { Verdict::Allow } else { Verdict::None };
+        return decision.overruled(verdict).with_note(RELEASED);
+    }
+    decision
 }
 
 /// The decision as this agent can carry it. If the agent cannot ask, "ask" becomes a refusal. If it cannot change the

@@ -6,7 +6,7 @@ use context_graph_events::claude_code::{
     PreModelSwitchReply, PreToolUseReply, SessionStartReply, SetupReply, StopReply, SubagentStartReply,
     SubagentStopReply, TaskCompletedReply, TaskCreatedReply, UserPromptExpansionReply, UserPromptSubmitReply,
 };
-use context_graph_events::{Event, EventName, HookReply, ReplyBody};
+use context_graph_events::{EventName, HookReply, ReplyBody};
 use serde_json::Map;
 
 use crate::decision::{Decision, Verdict};
@@ -161,26 +161,6 @@ fn shown_instead(verdict: &Verdict) -> Option<&str> {
     }
 }
 
-/// Recorded when an agent may stop although rules refuse it.
-pub const RELEASED: &str = "the agent was held once already and may stop";
-
-/// An agent that already continues because of a stop hook may stop: holding it again could loop forever.
-/// Added context also keeps the agent running, because the client calls the model again to deliver it.
-#[must_use]
-pub fn release(event: &Event, decision: Decision) -> Decision {
-    let held = match event {
-        Event::Stop(payload) => payload.should_allow_stop(),
-        Event::SubagentStop(payload) => payload.should_allow_stop(),
-        _ => false,
-    };
-    let refuses = decision.verdict().refuses_or_asks();
-    if held && (refuses || decision.context_parts().next().is_some()) {
-        let verdict = if refuses { Verdict::Allow } else { Verdict::None };
-        return decision.overruled(verdict).with_note(RELEASED);
-    }
-    decision
-}
-
 fn joined(decision: &Decision, between: &str) -> Option<String> {
     let parts: Vec<&str> = decision.context_parts().collect();
     (!parts.is_empty()).then(|| parts.join(between))
@@ -188,8 +168,8 @@ fn joined(decision: &Decision, between: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use context_graph_events::Verb;
     use context_graph_events::claude_code::reply_spec;
+    use context_graph_events::{Event, Verb};
     use serde_json::{Value, json};
 
     use super::*;
