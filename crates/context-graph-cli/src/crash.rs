@@ -43,7 +43,7 @@ mod imp {
     use std::cell::UnsafeCell;
     use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-    use crate::signals;
+    use crate::unix_signals;
 
     struct Prepared {
         answer: Cow<'static, [u8]>,
@@ -77,8 +77,8 @@ mod imp {
         }
         // SAFETY: it is null or points to leaked memory that is never changed.
         match unsafe { PREPARED.load(Ordering::Acquire).as_ref() } {
-            Some(prepared) => signals::end_with(&prepared.answer, &prepared.complaint, prepared.status),
-            None => signals::end_with(&[], &[], 1),
+            Some(prepared) => unix_signals::end_with(&prepared.answer, &prepared.complaint, prepared.status),
+            None => unix_signals::end_with(&[], &[], 1),
         }
     }
 
@@ -114,7 +114,7 @@ mod imp {
 
     /// Runs the handler on the second stack: a thread whose own stack is full has no room for it.
     fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
-        signals::handle(signal, handler, libc::SA_ONSTACK);
+        unix_signals::handle(signal, handler, libc::SA_ONSTACK);
     }
 
     /// Detaches the second stack from the thread before its memory is freed.

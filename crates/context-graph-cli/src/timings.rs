@@ -28,7 +28,7 @@ impl Timings {
     }
 
     /// Call this at the end of a stage.
-    pub(crate) fn passed(&self, stage: &'static str) {
+    pub(crate) fn mark(&self, stage: &'static str) {
         if let Some(laps) = &self.laps {
             laps.borrow_mut().push((stage, Instant::now()));
         }

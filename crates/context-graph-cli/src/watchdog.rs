@@ -136,7 +136,7 @@ mod imp {
     use std::time::Duration;
 
     use super::{GRACE, LONGEST, Late};
-    use crate::signals;
+    use crate::unix_signals;
 
     /// The rest of the grace time, in microseconds.
     static GRACE_LEFT: AtomicU64 = AtomicU64::new(0);
@@ -158,7 +158,7 @@ mod imp {
             return;
         }
         let (complaint, status) = late.end();
-        signals::end_with(late.write(&mut [0; LONGEST]), complaint, status);
+        unix_signals::end_with(late.write(&mut [0; LONGEST]), complaint, status);
     }
 
     /// Sets the timer again for the time in which the process could not run. A signal handler calls this:
@@ -206,7 +206,7 @@ mod imp {
         GRACE_LEFT.store(u64::try_from(GRACE.as_micros()).unwrap_or(0), Ordering::Release);
         ANSWER.store(Box::leak(Box::new(late)), Ordering::Release);
         // With `SA_RESTART`, system calls that the signal interrupts continue.
-        signals::handle(libc::SIGALRM, on_alarm, libc::SA_RESTART);
+        unix_signals::handle(libc::SIGALRM, on_alarm, libc::SA_RESTART);
         set_timer(after);
     }
 

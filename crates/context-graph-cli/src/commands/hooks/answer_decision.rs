@@ -7,7 +7,7 @@ use context_graph_core::session::Ruling;
 use context_graph_events::safe_text::name;
 use context_graph_events::{EventName, ReplyBody, Verb};
 use context_graph_policy::guards;
-use context_graph_policy::reply::RELEASED;
+use context_graph_policy::legality::RELEASED;
 use context_graph_policy::{Decision, Verdict};
 
 use super::answer::Answer;
@@ -22,7 +22,7 @@ const UNSEEN: &str = "the call was described by flags, so its input could not be
 
 impl HookDecision {
     /// The answer after the event was recorded, or after recording failed.
-    pub(super) fn answer_about(&self, recorded: Result<RecordedEvent, HookError>) -> Answer {
+    pub(super) fn answer_with(&self, recorded: Result<RecordedEvent, HookError>) -> Answer {
         let recorded = match recorded {
             Ok(recorded) => recorded,
             Err(error) if self.event == Some(EventName::PreToolUse) => {

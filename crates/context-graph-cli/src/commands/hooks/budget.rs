@@ -1,5 +1,7 @@
 //! How long a hook may take.
 
+use std::time::Duration;
+
 use context_graph_events::envelope::HookEventType;
 use context_graph_events::{Event, EventName};
 
@@ -25,6 +27,11 @@ pub(super) fn of_event(event: &Event) -> u64 {
 /// The same for the event of an envelope.
 pub(super) const fn of_type(event: HookEventType) -> u64 {
     of(event.event_name())
+}
+
+/// When a hook must answer to be in time. The last tenth is left for writing the answer.
+pub(super) fn answer_by(budget: Duration) -> Duration {
+    budget * 9 / 10
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ impl<'a> HookContext<'a> {
     /// Prepares the answers of the watchdog and of a crash for an event: whether it is a tool call, and how long
     /// it may take. Signal handlers write them and may not allocate, so Claude Code's are constants and other
     /// agents' are rendered now.
-    pub(super) fn prepare(&self, is_call: bool, budget_ms: u64) {
+    pub(super) fn prepare_fallback_answers(&self, is_call: bool, budget_ms: u64) {
         if self.prepared.replace(Some((is_call, budget_ms))) == Some((is_call, budget_ms)) {
             return;
         }
@@ -158,7 +158,7 @@ impl<'a> HookContext<'a> {
             // The event is known in a moment.
             CallerStage::Guessed => self.fails_as_ask.store(is_call, Ordering::Relaxed),
             CallerStage::WithEvent => {
-                self.prepare(is_call, caller.event.map_or(budget::DEFAULT_MS, budget::of));
+                self.prepare_fallback_answers(is_call, caller.event.map_or(budget::DEFAULT_MS, budget::of));
             }
         }
     }
@@ -167,7 +167,7 @@ impl<'a> HookContext<'a> {
     pub(super) fn forget_caller(&self) {
         if self.caller().is_some() {
             self.set_caller(None);
-            self.prepare(self.fails_as_ask(), budget::of(EventName::PreToolUse));
+            self.prepare_fallback_answers(self.fails_as_ask(), budget::of(EventName::PreToolUse));
         }
     }
 
@@ -205,7 +205,7 @@ impl<'a> HookContext<'a> {
 
     /// Answers a panic like any other failure: one JSON object, exit 1, nothing else on stdout. An earlier refusal or
     /// question is written instead.
-    pub(super) fn announce_panics(&self) {
+    pub(super) fn answer_panics(&self) {
         let (fails_as_ask, refusal) = (Arc::clone(&self.fails_as_ask), Arc::clone(&self.refusal));
         let caller = Arc::clone(&self.caller);
         std::panic::set_hook(Box::new(move |panic| {
@@ -230,7 +230,7 @@ impl<'a> HookContext<'a> {
     /// Arms the watchdog to answer before the budget, counted from the start of the process, is used up. The
     /// last tenth is left for writing the answer.
     fn watch(&self, budget_ms: u64) {
-        let end = patient(Duration::from_millis(budget_ms - budget_ms / 10));
+        let end = patient(budget::answer_by(Duration::from_millis(budget_ms)));
         if let Some(caller) = self.caller() {
             let answer = answer::failed(&HookError::Timeout(budget_ms), self.fails_as_ask());
             return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));

@@ -19,7 +19,7 @@ use super::budget;
 use super::context::{HookContext, time_for};
 use super::error::{self, HookError};
 use super::input::Incoming;
-use super::stop_gate::{self, Changes, Passage};
+use super::stop_gate::{self, Changes, GateResults};
 use crate::crash;
 use crate::rules;
 
@@ -74,7 +74,7 @@ impl HookDecision {
         if rules.has_policies() && before_policies.decision.verdict().refuses_or_asks() {
             let decision = rules.settle(event, before_policies.decision.clone());
             let refused = Self::new(event, decision, before_policies.troubles.clone());
-            refused.make_final(context, time_for(&rules, event) * 9 / 10);
+            refused.make_final(context, budget::answer_by(time_for(&rules, event)));
         }
         let known = || context.sessions().ok()?.peek(event.session_id()).ok().flatten();
         let view = || rules::session_view(known());
@@ -93,7 +93,7 @@ impl HookDecision {
         if decided.refuses_or_asks() {
             // Gates and signals may have used more than the event's own budget.
             let budget = Duration::from_millis(budget::of_event(event));
-            let end = (budget * 9 / 10).max(context.started.elapsed() + budget / 2);
+            let end = budget::answer_by(budget).max(context.started.elapsed() + budget / 2);
             decided.make_final(context, end);
         }
         decided
@@ -127,7 +127,9 @@ impl HookDecision {
     /// may.
     fn pass_gates(&mut self, context: &HookContext<'_>, rules: &Rules, event: &Event, now_ms: i64) {
         let gates = &rules.config().stop_gates;
-        let end = context.started.elapsed() + stop_gate::longest(gates) + Duration::from_secs(3);
+        // The gates are ended by their own limits; the rest of the hook gets an event's usual time.
+        let rest = Duration::from_millis(budget::DEFAULT_MS);
+        let end = context.started.elapsed() + stop_gate::total_timeout(gates) + rest;
         context.watch_until(end, |error| self.answer_failing(error));
         let root = context.files.root();
         let changes = context
@@ -143,7 +145,7 @@ impl HookDecision {
             }
         };
         let started = Instant::now();
-        let Passage { decision, passed } = stop_gate::pass(&due, root);
+        let GateResults { decision, passed } = stop_gate::run(&due, root);
         self.decision = rules.settle(event, std::mem::take(&mut self.decision).join(decision));
         self.passed = passed;
         self.gates_took = started.elapsed();

@@ -7,16 +7,18 @@
 //!
 //! Words: a *payload* is what an event carries. The *envelope* is the other form of an event, for programs that wrap the
 //! client. *Context* is text for the model; in code also what surrounds a hook (`HookContext`) or a decision. *Upkeep*
-//! is `context-graph maintain`, as a hook starts it after a session.
+//! is `context-graph maintain`, as a hook starts it after a session. An event comes in three wrappings: `Incoming` is what was
+//! read, `HookRequest` adds what the command line asks for, and the store gets it as an `Arrival`. A *signal* is a command
+//! whose output a policy asks for; those of Unix are in `unix_signals.rs`.
 
 pub mod answer;
 mod answer_decision;
+mod any_event;
 pub mod args;
 mod budget;
 mod context;
 mod decide;
 pub mod error;
-mod event;
 pub(crate) mod fast_args;
 pub(crate) mod generate;
 mod inject;
@@ -56,16 +58,16 @@ use crate::{Environment, ExitStatus, crash, terminal, watchdog};
 pub(crate) fn run(command: HookCommand, environment: &Environment, started: Instant) -> ExitStatus {
     let context = HookContext::new(environment, started, common(&command).clone());
     crash::survive_limits();
-    context.prepare(matches!(command, HookCommand::PreTool(_)), budget_ms(&command));
-    context.announce_panics();
+    context.prepare_fallback_answers(matches!(command, HookCommand::PreTool(_)), budget_ms(&command));
+    context.answer_panics();
 
-    let answered = read::event(command, &context).map(|request| respond(&context, request));
+    let answered = read::request(command, &context).map(|request| respond(&context, request));
 
     watchdog::disarm();
     let answer = answered.unwrap_or_else(|error| context.failed(&error));
     let caller = context.caller();
     let status = answer::give(answer, caller.as_ref(), context.args.format, context.own_start());
-    context.timings.passed("write");
+    context.timings.mark("write");
     if let Some(report) = context.timings.report() {
         terminal::note(&report);
     }
@@ -76,7 +78,7 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
 }
 
 /// Decides about an event, records it in its session, and builds the answer. Once something is refused, no
-/// failure can revert it. A call that was allowed is asked about if the rest is late or fails badly, with exit code
+/// failure can revert it. A call that was allowed is asked about if the rest is late, panics or crashes, with exit code
 /// 1, so that a client that was told `onFailure: "block"` blocks it. Only with `--fast-path=false` it stays allowed if
 /// the rest is late: that path waits for other hooks of the session.
 fn respond(context: &HookContext<'_>, request: HookRequest) -> Answer {
@@ -93,9 +95,9 @@ fn respond(context: &HookContext<'_>, request: HookRequest) -> Answer {
     let starts = matches!(incoming.event, Event::SessionStart(_));
 
     let decided = HookDecision::of(context, &incoming);
-    context.timings.passed("policy");
+    context.timings.mark("policy");
     let recorded = remember::event(context, incoming, &decided, record_mode);
-    let mut answer = decided.answer_about(recorded);
+    let mut answer = decided.answer_with(recorded);
 
     answer.tell_of_trust(context, &session_id, starts);
     answer.output.session_id = returns_id.then_some(session_id);

@@ -9,7 +9,7 @@ use super::args::HookCommand;
 use super::context::HookContext;
 use super::error::HookError;
 use super::input::{self, Incoming};
-use super::{event, post_tool, pre_tool, prompt_submit, session_end, session_start, suspect};
+use super::{any_event, post_tool, pre_tool, prompt_submit, session_end, session_start, suspect};
 use crate::Environment;
 
 /// How an event is recorded.
@@ -47,14 +47,14 @@ impl From<Incoming> for HookRequest {
 }
 
 /// Reads the event of a subcommand.
-pub(super) fn event(command: HookCommand, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
+pub(super) fn request(command: HookCommand, context: &HookContext<'_>) -> Result<HookRequest, HookError> {
     let request = match command {
         HookCommand::SessionStart(args) => session_start::read(args, context),
         HookCommand::PreTool(args) => pre_tool::read(&args, context),
         HookCommand::PostTool(args) => post_tool::read(&args, context),
         HookCommand::PromptSubmit(args) => prompt_submit::read(&args, context),
         HookCommand::SessionEnd(args) => session_end::read(&args, context),
-        HookCommand::Event(_) => event::read(context),
+        HookCommand::Event(_) => any_event::read(context),
     }?;
     let marked = request.incoming.marked(Environment::client_session, Environment::is_client_run_by_an_agent);
     Ok(HookRequest { incoming: marked, ..request })
@@ -85,7 +85,7 @@ pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<O
     let read = input::read_stdin(context.args.stdin, arrived);
     context.note_arrival(asked.elapsed());
     let Some(bytes) = read? else { return Ok(None) };
-    context.timings.passed("read");
+    context.timings.mark("read");
     let incoming = input::decode_noting_caller(&bytes, |caller, stage| context.note_caller(caller, stage))
         .inspect_err(|_| {
             if may_be_call {
@@ -95,7 +95,7 @@ pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<O
     if incoming.caller.is_none() {
         context.forget_caller();
     }
-    context.timings.passed("decode");
+    context.timings.mark("decode");
     Ok(Some(incoming))
 }
 

@@ -25,10 +25,6 @@ use crate::{heads, summary, transcript_files};
 const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so git could have committed session data. It is restored; check \
                          your recent commits";
 
-/// How long a tool call on the full path may take, from the start of the process. If signals used it up, the call still
-/// gets the usual budget of its event.
-const FULL_PATH: Duration = Duration::from_millis(2700);
-
 /// What is known once an event is recorded.
 #[derive(Debug, Default)]
 pub(super) struct RecordedEvent {
@@ -70,8 +66,9 @@ pub(super) fn event(
         RecordMode::Fast => append(context, incoming, decided, at_ms),
         RecordMode::Full => {
             if matches!(event, Event::PreToolUse(_)) {
+                // This path may wait for other hooks. If policies used its time up, the call still gets its own budget.
                 let least = context.started.elapsed() + Duration::from_millis(budget::of_event(event));
-                let end = FULL_PATH.max(least);
+                let end = budget::answer_by(Duration::from_millis(budget::DEFAULT_MS)).max(least);
                 context.watch_until(end, |error| decided.answer(None).but_unrecorded(error));
             }
             step(context, incoming, decided, at_ms)
@@ -94,7 +91,7 @@ fn append(
     if let Some(caller) = &incoming.caller {
         keep_for_later(sessions, &session_id, at_ms, caller, decided, None)?;
     }
-    context.timings.passed("commit");
+    context.timings.mark("commit");
     let notices = damage.iter().map(ToString::to_string).chain(context.complaint()).collect();
     Ok(RecordedEvent { snapshot, notices, ..RecordedEvent::default() })
 }
@@ -134,7 +131,7 @@ fn step(
         title,
     };
     let stepped = sessions.step(&session_id, arrival, durability)?;
-    context.timings.passed("step, commit");
+    context.timings.mark("step, commit");
     let unwritten = write_down_head(context, sessions, &session_id, at_ms, durability);
 
     let Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed, is_repeat } =
@@ -237,7 +234,7 @@ fn write_down_head(
     durability: Durability,
 ) -> Option<String> {
     let configured = &context.config().audit.heads_file;
-    if configured.is_empty() || !matches!(durability, Durability::Power | Durability::End) {
+    if configured.is_empty() || !durability.is_sync_point() {
         return None;
     }
     let (home, root) = (&context.environment.home, context.files.root());

@@ -27,7 +27,7 @@ pub(super) fn prepare_as_call(context: &HookContext<'_>, bytes: &[u8], searched:
     match seems.or_else(|| (named == Some(Named::Another)).then(Caller::unknown)) {
         Some(caller) => context.note_caller(&caller, CallerStage::WithEvent),
         None if is_expected => {}
-        None => context.prepare(true, budget::DEFAULT_MS),
+        None => context.prepare_fallback_answers(true, budget::DEFAULT_MS),
     }
 }
 

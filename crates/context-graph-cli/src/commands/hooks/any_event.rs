@@ -17,7 +17,7 @@ pub(super) fn read(context: &HookContext<'_>) -> Result<HookRequest, HookError> 
         return Err(HookError::Usage(format!("`hooks event` reads the event from stdin, and {why}")));
     };
     let is_call = matches!(incoming.event, Event::PreToolUse(_));
-    context.prepare(is_call, budget::of_event(&incoming.event));
+    context.prepare_fallback_answers(is_call, budget::of_event(&incoming.event));
     let record_mode = if is_call { RecordMode::Fast } else { RecordMode::Full };
     Ok(HookRequest { record_mode, ..incoming.into() })
 }
