@@ -89,6 +89,10 @@ pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> QueryRes
         // Ids of other agents' sessions begin with the agent's name.
         if let Some(client) = Agent::parse(&wanted).filter(|agent| *agent != Agent::ClaudeCode) {
             add("s.session_id LIKE $?", format!("{client}-%").into());
+        } else if Agent::parse(&wanted).is_some() {
+            for other in Agent::ALL.into_iter().filter(|agent| *agent != Agent::ClaudeCode) {
+                add("s.session_id NOT LIKE $?", format!("{other}-%").into());
+            }
         } else {
             let holds = format!("%{}%", literal(&wanted));
             add(

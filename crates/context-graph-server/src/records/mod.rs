@@ -157,8 +157,8 @@ impl TeamRecords {
     fn note_refusal(&self, id: &str, machine: Option<i64>) -> QueryResult<()> {
         let found = self.ask(|connection| match machine {
             Some(machine) => connection.one(
-                "SELECT machine FROM sessions WHERE machine = $1 AND session_id = $2",
-                given![machine, id],
+                "SELECT machine FROM sessions WHERE machine = $1 AND session_id = $2 AND tenant = $3",
+                given![machine, id, self.principal.tenant],
             ),
             None => connection.one(
                 "SELECT machine FROM sessions WHERE tenant = $1 AND session_id = $2",
