@@ -259,6 +259,11 @@ impl StateFolder {
         live_sessions(&self.live, Some(since_ms))
     }
 
+    /// Whether the user named it; then several projects may share it.
+    pub fn is_named(&self) -> bool {
+        self.named
+    }
+
     /// Whether there is a store. Does not create one.
     pub fn has_store(&self) -> bool {
         self.database().join(DATABASE).symlink_metadata().is_ok()

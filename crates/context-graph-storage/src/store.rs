@@ -41,7 +41,9 @@ pub use export::ExportCopy;
 pub use field::Field;
 pub(crate) use open::refuse_other_engine;
 pub use open::{DATABASE, Patience, StoreOptions};
-pub use pages::{AxisCallRow, AxisEventRow, AxisRows, AxisTurnRow, FileCount, Injected, RuleCount, Stretch};
+pub use pages::{
+    Among, AxisCallRow, AxisEventRow, AxisRows, AxisTurnRow, FileCount, Injected, RuleCount, Stretch,
+};
 pub use rebuild::Rebuilt;
 pub use rows::{settled, stored_record};
 pub use schema::VERSION;

@@ -24,15 +24,19 @@ impl StateFolder {
         Ok(!known_at(user, &user.seal()?, &place).context("read", user.path())?.is_empty())
     }
 
-    /// The state folders that the user's own folder knows and that exist.
-    pub fn known_places(user: &UserFolder) -> Result<Vec<PathBuf>> {
+    /// The state folders that the user's own folder knows. Some may be absent now, for example on a disk that is not
+    /// mounted. Paths that are not UTF-8 are skipped.
+    pub fn recorded_places(user: &UserFolder) -> Result<Vec<PathBuf>> {
         if !user.path().exists() {
             return Ok(Vec::new());
         }
         let places = all_places(user, &user.seal()?).context("read", user.path())?;
-        // Paths that are not UTF-8 are skipped.
-        let paths = places.into_iter().filter_map(|place| String::from_utf8(place).ok()).map(PathBuf::from);
-        Ok(paths.filter(|path| path.is_dir()).collect())
+        Ok(places.into_iter().filter_map(|place| String::from_utf8(place).ok()).map(PathBuf::from).collect())
+    }
+
+    /// Those of them that exist.
+    pub fn known_places(user: &UserFolder) -> Result<Vec<PathBuf>> {
+        Ok(Self::recorded_places(user)?.into_iter().filter(|path| path.is_dir()).collect())
     }
 
     /// Other state that was kept here and is not the current one.

@@ -17,7 +17,7 @@ use crate::store::{Patience, SessionEntry, SessionQuery, Store, Why};
 pub struct Limits {
     /// Sessions without an event since then are removed.
     pub not_before_ms: Option<i64>,
-    /// The oldest sessions are removed until the store has no more than this many bytes.
+    /// The oldest sessions are removed until there are no more than this many bytes.
     pub max_bytes: Option<u64>,
 }
 
@@ -55,13 +55,13 @@ impl Sessions {
             }
         }
         if let Some(max_bytes) = limits.max_bytes
-            && store.sizes()?.1 > max_bytes
+            && self.bytes(store)? > max_bytes
         {
             let all = store.list_sessions(&self.own())?;
             for (done, entry) in (0..).zip(all.iter().rev()) {
                 progress(done, all.len() as u64);
                 self.prune_one(store, entry, now_ms, Why::Size, &mut pruned)?;
-                if store.sizes()?.1 <= max_bytes {
+                if self.bytes(store)? <= max_bytes {
                     break;
                 }
             }
@@ -69,9 +69,15 @@ impl Sessions {
         Ok(pruned)
     }
 
-    /// The sessions of this project. Others may share the store, and we do not know which of theirs are open.
+    /// The sessions that may be removed: all, or where projects share the store, those of this project.
     fn own(&self) -> SessionQuery {
-        SessionQuery { project: Some(self.project()), ..SessionQuery::default() }
+        let project = self.folder.is_named().then(|| self.project());
+        SessionQuery { project, ..SessionQuery::default() }
+    }
+
+    /// How many bytes count for the limit: those of the store, or where projects share it, those of this project's records.
+    fn bytes(&self, store: &Store) -> Result<u64> {
+        if self.folder.is_named() { store.bytes_of(&self.project()) } else { Ok(store.sizes()?.1) }
     }
 
     /// Removes a session that was listed like this, unless somebody has worked in it since.

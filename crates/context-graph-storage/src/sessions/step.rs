@@ -325,7 +325,6 @@ impl Sessions {
         over: bool,
         forgotten: Option<Position>,
     ) -> Result<Folded> {
-        let project = self.project();
         let applied = loaded.applied;
         fold(lock, store, applied, forgotten, |entries, fresh, damage| {
             lost::retain_untold(damage, || entries.iter().copied());
@@ -346,7 +345,12 @@ impl Sessions {
             let batch = FoldBatch {
                 state: Some(pack_session(&encoded)),
                 records: entries.iter().filter(is_kept).map(log_record).collect::<Result<_>>()?,
-                project: Some(project),
+                // Where projects share a store, the process of another one may fold.
+                project: Some(if session.state.project.is_empty() {
+                    self.project()
+                } else {
+                    session.state.project.clone()
+                }),
                 about: Some(About::of(session)),
                 ..FoldBatch::ended(session.snapshot.clone(), session.lasted_ms())
             };

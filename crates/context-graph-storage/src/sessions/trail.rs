@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use super::{Sessions, Unfolded};
 use crate::error::Result;
 use crate::store::{
-    AxisRows, Counting, Counts, DayOf, EntryRow, FileCount, Filter, Injected, RuleCount, Store, Stretch,
-    Tally,
+    Among, AxisRows, Counting, Counts, DayOf, EntryRow, FileCount, Filter, Injected, RuleCount, Store,
+    Stretch, Tally,
 };
 
 /// The history of the sessions of a state folder.
@@ -15,6 +15,7 @@ use crate::store::{
 pub struct Trail<'a> {
     store: Option<&'a Store>,
     live: Live<'a>,
+    project: Option<&'a str>,
 }
 
 /// What is in journals, read for this trail or shared by several.
@@ -36,12 +37,23 @@ impl Live<'_> {
 impl<'a> Trail<'a> {
     /// Reads the journals.
     pub fn open(sessions: &Sessions, store: Option<&'a Store>) -> Result<Self> {
-        Ok(Self { store, live: Live::Own(Box::new(Unfolded::read(sessions, store)?)) })
+        Ok(Self { store, live: Live::Own(Box::new(Unfolded::read(sessions, store)?)), project: None })
     }
 
     /// The same with journals that were read before, for callers with many queries.
     pub fn over(store: Option<&'a Store>, unfolded: &'a Unfolded) -> Self {
-        Self { store, live: Live::Borrowed(unfolded) }
+        Self { store, live: Live::Borrowed(unfolded), project: None }
+    }
+
+    /// Limits what is counted over all sessions to those of one project, if one is given.
+    #[must_use]
+    pub fn of_project(self, project: Option<&'a str>) -> Self {
+        Self { project, ..self }
+    }
+
+    /// Which sessions are counted, without these.
+    fn among<'b>(&'b self, passed_over: &'b [String]) -> Among<'b> {
+        Among { project: self.project, passed_over }
     }
 
     fn unfolded(&self) -> Option<&Store> {
@@ -71,10 +83,10 @@ impl<'a> Trail<'a> {
     pub fn activity(&self, since_ms: i64, step_ms: i64, count: usize, most: usize) -> Result<Vec<Stretch>> {
         let mut stretches = vec![Stretch::default(); count];
         if let Some(store) = self.store {
-            store.activity(since_ms, step_ms, self.ids(), most, &mut stretches)?;
+            store.activity(since_ms, step_ms, self.among(self.ids()), most, &mut stretches)?;
         }
         if let Some(live) = self.unfolded() {
-            live.activity(since_ms, step_ms, &[], most, &mut stretches)?;
+            live.activity(since_ms, step_ms, self.among(&[]), most, &mut stretches)?;
         }
         Ok(stretches)
     }
@@ -92,11 +104,11 @@ impl<'a> Trail<'a> {
     /// Which rules denied calls, or asked about them, since a moment. Reads at most `most` calls of each verdict.
     pub fn rules_that_denied_or_asked(&self, since_ms: i64, most: usize) -> Result<Vec<RuleCount>> {
         let mut counts = match self.store {
-            Some(store) => store.rules_that_denied_or_asked(since_ms, self.ids(), most)?,
+            Some(store) => store.rules_that_denied_or_asked(since_ms, self.among(self.ids()), most)?,
             None => Vec::new(),
         };
         if let Some(live) = self.unfolded() {
-            for more in live.rules_that_denied_or_asked(since_ms, &[], most)? {
+            for more in live.rules_that_denied_or_asked(since_ms, self.among(&[]), most)? {
                 let same = |known: &&mut RuleCount| known.rule == more.rule && known.verdict == more.verdict;
                 match counts.iter_mut().find(same) {
                     Some(known) => {
@@ -114,14 +126,14 @@ impl<'a> Trail<'a> {
     /// Which files the newest `most` calls since a moment named.
     pub fn files_touched(&self, since_ms: i64, most: usize) -> Result<Vec<FileCount>> {
         let mut counts = match self.store {
-            Some(store) => store.files_touched(since_ms, self.ids(), most)?,
+            Some(store) => store.files_touched(since_ms, self.among(self.ids()), most)?,
             None => Vec::new(),
         };
         let mut known: HashMap<(String, String), usize> = (counts.iter().enumerate())
             .map(|(at, file)| ((file.project.clone(), file.path.clone()), at))
             .collect();
         if let Some(live) = self.unfolded() {
-            for more in live.files_touched(since_ms, &[], most)? {
+            for more in live.files_touched(since_ms, self.among(&[]), most)? {
                 let at = *known.entry((more.project.clone(), more.path.clone())).or_insert(counts.len());
                 match counts.get_mut(at) {
                     Some(file) => {

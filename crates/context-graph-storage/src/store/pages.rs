@@ -1,7 +1,7 @@
 //! Data for the pages: one session on a time axis, the rules that denied something or asked about it, the files
 //! that were touched, the text that was injected. Each query is bounded: an argument says how much it may read.
 
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::chain::Chain;
 use super::entries::numbers;
@@ -130,32 +130,49 @@ pub struct Stretch {
     pub denied: u64,
 }
 
+/// Which sessions are counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Among<'a> {
+    /// Only those of this project, if one is given.
+    pub project: Option<&'a str>,
+    /// Without these.
+    pub passed_over: &'a [String],
+}
+
+impl Among<'_> {
+    /// The condition for the number in the column `session`. Its `?3` is the project.
+    fn condition(self, connection: &Connection) -> rusqlite::Result<String> {
+        let others = numbers(connection, self.passed_over)?;
+        let others = others.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        Ok(format!(
+            "session NOT IN ({others}) AND (?3 IS NULL OR session IN (SELECT number FROM sessions WHERE project = ?3))"
+        ))
+    }
+}
+
 impl Store {
     /// The activity since a moment, in intervals of this length. Reads at most `most` calls, the newest.
     pub fn activity(
         &self,
         since_ms: i64,
         step_ms: i64,
-        passed_over: &[String],
+        among: Among<'_>,
         most: usize,
         into: &mut [Stretch],
     ) -> Result<()> {
         self.settle(|store| {
-            let others = numbers(&store.connection, passed_over)?;
-            let mut statement = store.connection.prepare_cached(
-                "SELECT session, at_ms, outcome FROM calls WHERE at_ms >= ? ORDER BY at_ms DESC LIMIT ?",
-            )?;
-            let mut rows = statement.query(params![since_ms, limit(most)])?;
+            let mut statement = store.connection.prepare(&format!(
+                "SELECT at_ms, outcome FROM calls WHERE at_ms >= ?1 AND {} ORDER BY at_ms DESC LIMIT ?2",
+                among.condition(&store.connection)?
+            ))?;
+            let mut rows = statement.query(params![since_ms, limit(most), among.project])?;
             while let Some(row) = rows.next()? {
-                let at = row.get::<_, i64>(1)?.saturating_sub(since_ms) / step_ms.max(1);
-                let stretch = usize::try_from(at).ok().and_then(|at| into.get_mut(at));
-                let Some(stretch) =
-                    stretch.filter(|_| row.get(0).is_ok_and(|session| !others.contains(&session)))
-                else {
+                let at = row.get::<_, i64>(0)?.saturating_sub(since_ms) / step_ms.max(1);
+                let Some(stretch) = usize::try_from(at).ok().and_then(|at| into.get_mut(at)) else {
                     continue;
                 };
                 stretch.calls += 1;
-                match row.get_ref(2)?.as_str().unwrap_or_default() {
+                match row.get_ref(1)?.as_str().unwrap_or_default() {
                     "failure" => stretch.failures += 1,
                     "denied" => stretch.denied += 1,
                     _ => {}
@@ -266,17 +283,16 @@ impl Store {
     pub fn rules_that_denied_or_asked(
         &self,
         since_ms: i64,
-        passed_over: &[String],
+        among: Among<'_>,
         most: usize,
     ) -> Result<Vec<RuleCount>> {
         self.settle(|store| {
-            let others = numbers(&store.connection, passed_over)?;
-            let others = others.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+            let among_them = among.condition(&store.connection)?;
             let newest = DENIED_OR_ASKED
                 .map(|verdict| {
                     format!(
                         "SELECT * FROM (SELECT session, seq, place, at_ms, verdict FROM calls
-                         WHERE verdict = '{verdict}' AND at_ms >= ?1 AND session NOT IN ({others})
+                         WHERE verdict = '{verdict}' AND at_ms >= ?1 AND {among_them}
                          ORDER BY at_ms DESC LIMIT ?2)"
                     )
                 })
@@ -287,7 +303,7 @@ impl Store {
                     ON d.session = x.session AND d.seq = x.seq AND d.place = x.place AND d.counted = 1
                  GROUP BY 1, 2 ORDER BY 3 DESC, 1"
             ))?;
-            let rows = statement.query_map(params![since_ms, limit(most)], |row| {
+            let rows = statement.query_map(params![since_ms, limit(most), among.project], |row| {
                 Ok(RuleCount {
                     rule: row.get(0)?,
                     verdict: row.get(1)?,
@@ -301,25 +317,19 @@ impl Store {
     }
 
     /// Which files the newest `most` calls since a moment named, most frequent first.
-    pub fn files_touched(
-        &self,
-        since_ms: i64,
-        passed_over: &[String],
-        most: usize,
-    ) -> Result<Vec<FileCount>> {
+    pub fn files_touched(&self, since_ms: i64, among: Among<'_>, most: usize) -> Result<Vec<FileCount>> {
         let editors = context_graph_core::audit::EDITORS.map(|tool| format!("'{tool}'")).join(", ");
         self.settle(|store| {
-            let others = numbers(&store.connection, passed_over)?;
-            let others = others.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+            let among_them = among.condition(&store.connection)?;
             let mut statement = store.connection.prepare(&format!(
                 "SELECT f.path, coalesce(s.project, ''), count(*), sum(x.edits), count(DISTINCT x.session), max(x.at_ms)
                  FROM (SELECT session, seq, place, at_ms, tool IN ({editors}) AS edits FROM calls
-                       WHERE at_ms >= ?1 AND session NOT IN ({others}) ORDER BY at_ms DESC LIMIT ?2) x
+                       WHERE at_ms >= ?1 AND {among_them} ORDER BY at_ms DESC LIMIT ?2) x
                  CROSS JOIN files f ON f.session = x.session AND f.seq = x.seq AND f.place = x.place
                  JOIN sessions s ON s.number = x.session
                  GROUP BY 2, 1 ORDER BY 3 DESC, 1"
             ))?;
-            let rows = statement.query_map(params![since_ms, limit(most)], |row| {
+            let rows = statement.query_map(params![since_ms, limit(most), among.project], |row| {
                 Ok(FileCount {
                     path: row.get(0)?,
                     project: row.get(1)?,

@@ -227,6 +227,15 @@ impl Store {
         self.settle(Self::sizes_of_file)
     }
 
+    /// The bytes of a project's records, compressed.
+    pub fn bytes_of(&self, project: &str) -> Result<u64> {
+        self.settle(|store| {
+            let asked = "SELECT coalesce(sum(length(b.content)), 0) FROM blocks b JOIN sessions s ON s.number = b.session
+                WHERE s.project = ?";
+            store.connection.query_row(asked, [project], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))
+        })
+    }
+
     pub(super) fn sizes_of_file(&self) -> rusqlite::Result<(u64, u64)> {
         let asked = "SELECT page_count * page_size, (page_count - freelist_count) * page_size
             FROM pragma_page_count, pragma_page_size, pragma_freelist_count";
