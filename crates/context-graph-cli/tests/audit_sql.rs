@@ -103,6 +103,8 @@ fn nothing_but_reading_is_allowed() {
 fn a_question_without_an_end_is_given_up() {
     let place = played();
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
+    let run = ask(&place, endless, &["--timeout", &u64::MAX.to_string()]);
+    assert!(run.code == 1 && run.stderr.contains("--timeout"), "{run:?}");
     let run = ask(&place, endless, &["--timeout", "1"]);
     assert!(run.code == 1 && run.stderr.contains("longer than 1 s"), "{run:?}");
     let long = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT hex(zeroblob(10000)), x FROM n";

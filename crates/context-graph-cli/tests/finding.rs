@@ -404,25 +404,3 @@ fn in_a_shared_database_a_question_is_about_one_project() {
         assert!(ask(&["--all-projects"]).contains("draw the map"), "{args:?}: {}", ask(&["--all-projects"]));
     }
 }
-
-#[test]
-fn in_a_shared_database_only_sessions_of_this_project_are_pruned() {
-    let place = Place::without_upkeep();
-    let shared = place.home().join("shared");
-    let env = [("CONTEXT_GRAPH_DB_PATH", shared.as_path())];
-    let other = beside(&place, &env);
-    let run = |args: &[&str], folder: &std::path::Path, stdin: &str| {
-        let mut command = place.command(args);
-        command.env("CLAUDE_PROJECT_DIR", folder).current_dir(folder).envs(env);
-        let run = common::send(command, stdin.as_bytes());
-        assert_eq!(run.code, 0, "{args:?}: {run:?}");
-        run.stdout
-    };
-    let end = json!({"hook_event_name": "SessionEnd", "reason": "other", "session_id": OTHER, "transcript_path": "", "cwd": other});
-    run(&["hooks", "event"], &other, &end.to_string());
-    let prune = ["session", "prune", "--older-than", "2100-01-01", "--yes"];
-    assert!(run(&prune, &place.project(), "").contains("no session is that old"));
-    assert!(run(&["session", "list"], &other, "").contains("draw the map"));
-    run(&prune, &other, "");
-    assert!(!run(&["session", "list"], &other, "").contains("draw the map"));
-}

@@ -51,7 +51,13 @@ pub(crate) fn run(command: &AuditCommands, environment: &Environment) -> Command
 /// The newest call that one of these rules denied or asked about.
 pub(crate) fn newest_denied_or_asked_by(shelf: &Shelf, rules: &[String]) -> Result<Option<Call>, Failure> {
     let verdicts = ["halt", "deny", "block", "ask"].map(str::to_owned).to_vec();
-    let filter = Filter { rules: rules.to_vec(), verdicts, tools: vec!["*".to_owned()], ..Filter::default() };
+    let filter = Filter {
+        rules: rules.to_vec(),
+        verdicts,
+        tools: vec!["*".to_owned()],
+        project: shelf.only.clone(),
+        ..Filter::default()
+    };
     let found = Trail::open(&shelf.sessions, shelf.store.as_ref())?.entries(&filter, 1)?;
     let Some(row) = found.into_iter().next() else { return Ok(None) };
     named_call(shelf, &format!("{}:{}", row.session_id, row.seq)).map(Some)

@@ -44,7 +44,7 @@ pub(crate) struct SqlArgs {
     format: Format,
 
     /// Give up after so many seconds
-    #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 }
 

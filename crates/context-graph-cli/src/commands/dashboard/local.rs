@@ -48,6 +48,11 @@ impl LocalRecords {
 
     /// The data of every project that the user's own folder knows.
     pub(super) fn of_all(environment: &Environment) -> Result<Self, Failure> {
+        if environment.named_place(None).is_some() {
+            // All of them share this one store.
+            let place = Place::shared_by_all(environment);
+            return Ok(Self { places: Arc::new(vec![place]), health: Health::default() });
+        }
         let roots = environment.known_projects()?;
         if roots.is_empty() {
             return Err(Failure::no_sessions());
@@ -264,7 +269,11 @@ impl Records for LocalRecords {
 
     fn hook_costs(&self) -> QueryResult<Vec<HookCost>> {
         let found = self.each(|_, opened| {
-            let query = SessionQuery { limit: Some(COST_SESSIONS), ..SessionQuery::default() };
+            let query = SessionQuery {
+                limit: Some(COST_SESSIONS),
+                project: opened.shelf.only.clone(),
+                ..SessionQuery::default()
+            };
             let newest = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;
             let ids: Vec<String> = newest.into_iter().map(|entry| entry.session_id).collect();
             let counting = Counting {
@@ -332,7 +341,11 @@ fn retention(place: &Place) -> String {
 /// What was injected in the newest sessions: what is on record and, for sessions whose curve was computed, what
 /// the replay shows.
 fn injections(place: &Place, opened: &Opened, limit: usize) -> Result<Vec<Injection>, Failure> {
-    let query = SessionQuery { limit: Some(INJECTION_SESSIONS), ..SessionQuery::default() };
+    let query = SessionQuery {
+        limit: Some(INJECTION_SESSIONS),
+        project: opened.shelf.only.clone(),
+        ..SessionQuery::default()
+    };
     let newest = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;
     let mut found = Vec::new();
     for entry in &newest {

@@ -19,6 +19,8 @@ use crate::commands::session::{PlaceArgs, Shelf};
 pub(super) struct Place {
     pub(super) environment: Environment,
     args: PlaceArgs,
+    /// Whether it shows all projects that share the store.
+    is_of_all: bool,
     open: Mutex<Option<Opened>>,
     /// A second handle for queries that are too slow for a page.
     apart: Mutex<Option<(u64, Shelf)>>,
@@ -39,7 +41,7 @@ pub(super) struct Opened {
 
 impl Opened {
     pub(super) fn trail(&self) -> Trail<'_> {
-        Trail::over(self.shelf.store.as_ref(), &self.unfolded)
+        Trail::over(self.shelf.store.as_ref(), &self.unfolded).of_project(self.shelf.only.as_deref())
     }
 }
 
@@ -57,6 +59,7 @@ impl Place {
                 db_path: db_path.map(Path::to_path_buf),
                 json: false,
             },
+            is_of_all: false,
             open: Mutex::new(None),
             apart: Mutex::new(None),
             curves: Mutex::default(),
@@ -66,13 +69,19 @@ impl Place {
         }
     }
 
+    /// The store that the environment names, with all projects in it.
+    pub(super) fn shared_by_all(environment: &Environment) -> Self {
+        Self { is_of_all: true, ..Self::new(environment, None, None) }
+    }
+
     pub(super) fn root(&self) -> String {
         self.environment.project_root().to_string_lossy().into_owned()
     }
 
     /// Opens the store again for something slow; the pages keep theirs.
     pub(super) fn open_apart(&self) -> Result<Shelf, Failure> {
-        Shelf::open(&self.args, &self.environment)
+        let opened = Shelf::open(&self.args, &self.environment)?;
+        Ok(if self.is_of_all { Shelf { only: None, ..opened } } else { opened })
     }
 
     /// Queries the store; `None` if there is none yet.

@@ -81,7 +81,7 @@ pub(super) fn listed(
         let query = SessionQuery {
             since_ms: asked.since_ms,
             until_ms,
-            project: None,
+            project: opened.shelf.only.clone(),
             limit: Some(CHUNK.max(asked.limit + 1)),
         };
         let chunk = opened.shelf.sessions.list(opened.shelf.store.as_ref(), &query)?;
@@ -148,6 +148,9 @@ pub(super) fn running(place: &Place, opened: &Opened) -> Result<Vec<Running>, Fa
     let mut running = Vec::new();
     for (id, _) in opened.shelf.sessions.folder().live_sessions()? {
         let Some(line) = line(place, opened, &id).ok().filter(|line| line.is_running) else { continue };
+        if opened.shelf.only.as_deref().is_some_and(|only| line.project.raw() != only) {
+            continue;
+        }
         let newest = entries::newest_of(opened, &id, false)?;
         let looping = opened.shelf.view(&id)?.session.state.looping;
         running.push(Running {

@@ -299,7 +299,7 @@ fn push_project(
     let share = share_of(environment);
     if dry_run {
         let marks = Marks::read(environment, place.db_path.as_deref())?;
-        return outgoing::show(membership, &shelf, &marks, share);
+        return outgoing::show(membership, &shelf, &marks, share, place.json);
     }
     let client = membership.client().map_err(failure)?;
     if let Some(there) = client.pushed().map_err(failure)? {

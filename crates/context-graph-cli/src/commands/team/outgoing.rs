@@ -44,10 +44,12 @@ impl Sent {
 }
 
 /// The sessions with records to push: id, ordinal, and number of records.
-fn fresh(store: &Store, marks: &Marks) -> Result<Vec<(String, u64, u64)>, Failure> {
+fn fresh(shelf: &Shelf, store: &Store, marks: &Marks) -> Result<Vec<(String, u64, u64)>, Failure> {
     let mut found = Vec::new();
     let mut all = Vec::new();
-    store.visit_sessions(&SessionQuery::default(), &mut |entry| {
+    // Where projects share a store, each says for itself what is shared of it.
+    let query = SessionQuery { project: shelf.only.clone(), ..SessionQuery::default() };
+    store.visit_sessions(&query, &mut |entry| {
         all.push((entry.session_id, entry.last_seq));
         ControlFlow::Continue(())
     })?;
@@ -64,7 +66,7 @@ fn fresh(store: &Store, marks: &Marks) -> Result<Vec<(String, u64, u64)>, Failur
 /// How many records of how many sessions are not pushed yet.
 pub(super) fn waiting(shelf: &Shelf, marks: &Marks) -> Result<(u64, u64), Failure> {
     let Some(store) = &shelf.store else { return Ok((0, 0)) };
-    let fresh = fresh(store, marks)?;
+    let fresh = fresh(shelf, store, marks)?;
     let pushed = |id: &str| marks.all.get(id).map_or(0, |mark| mark.records);
     let records = fresh.iter().map(|(id, _, records)| records.saturating_sub(pushed(id))).sum();
     Ok((records, fresh.len() as u64))
@@ -75,19 +77,20 @@ fn form(membership: &Membership, share: Share, record: EventRecord) -> EventReco
     if share == Share::Full { record } else { reduce::reduce(&record, &|path| membership.fingerprint(path)) }
 }
 
-/// Prints what a push would send, one record per line, and sends nothing.
+/// Prints what a push would send, one record per line, and sends nothing. With `as_json` the counts are printed later.
 pub(super) fn show(
     membership: &Membership,
     shelf: &Shelf,
     marks: &Marks,
     share: Share,
+    as_json: bool,
 ) -> Result<Sent, Failure> {
     let mut sent = Sent::default();
     let Some(store) = shelf.store.as_ref().filter(|_| share != Share::Nothing) else {
         terminal::note("nothing would be sent\n");
         return Ok(sent);
     };
-    for (id, _, records) in fresh(store, marks)? {
+    for (id, _, records) in fresh(shelf, store, marks)? {
         let from = marks.all.get(&id).map_or(0, |mark| mark.records);
         let from = if from < records { from } else { 0 };
         let mut lines = Vec::new();
@@ -104,7 +107,9 @@ pub(super) fn show(
         })?;
         sent.records += lines.len() as u64;
         sent.sessions += 1;
-        table::print_lines(lines)?;
+        if !as_json {
+            table::print_lines(lines)?;
+        }
     }
     terminal::note(&format!(
         "{} of {} would be sent\n",
@@ -128,7 +133,7 @@ pub(super) fn push(
     if share == Share::Nothing {
         return Ok(sent);
     }
-    for (id, ordinal, _) in fresh(store, marks)? {
+    for (id, ordinal, _) in fresh(shelf, store, marks)? {
         let outcome = push_session(membership, client, shelf, &id, ordinal, share);
         match outcome {
             Ok((records, new)) => {

@@ -4,7 +4,7 @@ use context_graph_core::session::{EventRecord, Ruling};
 use serde_json::{Map, Value};
 
 /// Fields whose texts come from the client, not from people or repositories.
-const KEPT: [&str; 16] = [
+const KEPT: [&str; 13] = [
     "agent_id",
     "agent_type",
     "from_model",
@@ -14,14 +14,13 @@ const KEPT: [&str; 16] = [
     "prompt_id",
     "session_id",
     "source",
-    "status",
     "to_model",
     "tool_name",
     "tool_use_id",
     "trigger",
-    "name",
-    "version",
 ];
+/// Those of a server of tools, which the user configured.
+const KEPT_OF_SERVER: [&str; 2] = ["name", "version"];
 /// Fields of a tool's input that contain a path.
 const PATHS: [&str; 6] = ["directory", "filePath", "file_path", "filename", "notebook_path", "path"];
 
@@ -57,9 +56,9 @@ fn event(object: Map<String, Value>, fingerprint: &dyn Fn(&str) -> String) -> Ma
             ("tool_calls", Value::Array(calls)) => {
                 calls.into_iter().map(|call| part(call, fingerprint)).collect()
             }
-            ("mcp_server", Value::Object(server)) => Value::Object(event(server, fingerprint)),
-            // The reason of a session's end is one of a few words; elsewhere, a reason is a sentence.
-            ("reason", value) if is_end => value,
+            ("mcp_server", Value::Object(server)) => Value::Object(of_server(server)),
+            // At a session's end these are one of a few words; elsewhere, they are sentences.
+            ("reason" | "status", value) if is_end => value,
             (name, value @ Value::String(_)) if KEPT.contains(&name) => value,
             (name, Value::String(text)) if PATHS.contains(&name) => fingerprint(&text).into(),
             (_, value) => emptied(value),
@@ -72,6 +71,12 @@ fn event(object: Map<String, Value>, fingerprint: &dyn Fn(&str) -> String) -> Ma
 /// Whether the name of a field looks like a part of a protocol and not like a text.
 fn is_of_protocol(name: &str) -> bool {
     name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn of_server(server: Map<String, Value>) -> Map<String, Value> {
+    let protocol = server.into_iter().filter(|(name, _)| is_of_protocol(name));
+    let kept = |name: &str| KEPT_OF_SERVER.contains(&name) || KEPT.contains(&name);
+    protocol.map(|(name, value)| if kept(&name) { (name, value) } else { (name, emptied(value)) }).collect()
 }
 
 /// A call in a batch.
@@ -133,6 +138,15 @@ mod tests {
         };
         let reduced = reduce(&record, &|path| format!("#{}", path.len()));
         format!("{reduced:?}")
+    }
+
+    #[test]
+    fn names_that_people_choose_are_texts() {
+        let text = reduced(json!({
+            "hook_event_name": "WorktreeCreate", "session_id": "s", "name": "SECRET", "status": "SECRET", "reason": "SECRET",
+            "mcp_server": {"name": "search", "version": "2", "command": "SECRET"},
+        }));
+        assert!(!text.contains("SECRET") && text.contains("search"), "{text}");
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(super) struct HeadsCopy {
     file: PathBuf,
     /// The newest head of each session; it covers the older ones.
     newest: Vec<Head>,
+    /// How far each session has come by the file, also those of other projects that share the store.
+    reached: HashMap<String, u64>,
     count: usize,
 }
 
@@ -48,7 +50,7 @@ impl HeadsCopy {
         };
         let Some(file) = file else { return Ok(None) };
         if known && !file.exists() {
-            return Ok(Some(Self { file, newest: Vec::new(), count: 0 }));
+            return Ok(Some(Self { file, newest: Vec::new(), reached: HashMap::new(), count: 0 }));
         }
         let all = heads::read(&file).map_err(|problem| {
             Failure::new(ErrorCode::Corruption, format!("the noted heads cannot be read: {problem}"))
@@ -66,9 +68,10 @@ impl HeadsCopy {
         }
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let root = real(root);
+        let reached = newest(all.clone()).into_iter().map(|head| (head.session_id, head.seq)).collect();
         let own: Vec<Head> = all.into_iter().filter(|head| real(Path::new(&head.project)) == root).collect();
         let count = own.len();
-        Ok(Some(Self { file, newest: newest(own), count }))
+        Ok(Some(Self { file, newest: newest(own), reached, count }))
     }
 
     /// How many heads the file has for the project.
@@ -116,7 +119,7 @@ impl HeadsCopy {
     }
 
     fn reached(&self, session_id: &str) -> Option<u64> {
-        self.newest.iter().find(|head| head.session_id == session_id).map(|head| head.seq)
+        self.reached.get(session_id).copied()
     }
 }
 

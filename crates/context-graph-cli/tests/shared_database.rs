@@ -1,0 +1,150 @@
+//! Several projects with one database: what a command answers, removes or sends is about its own project.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and files are made old"
+)]
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::team::{Server, joined, ok};
+use common::{Place, Run};
+use serde_json::{Value, json};
+
+/// A project that shares its database with others of the same user.
+struct Project<'p> {
+    place: &'p Place,
+    root: PathBuf,
+}
+
+impl<'p> Project<'p> {
+    fn new(place: &'p Place, name: &str) -> Self {
+        let root = place.project().with_file_name(name);
+        std::fs::create_dir(&root).unwrap();
+        Self { place, root }
+    }
+
+    fn try_run(&self, args: &[&str], stdin: &str) -> Run {
+        let mut command = self.place.command(args);
+        command.env("CLAUDE_PROJECT_DIR", &self.root).current_dir(&self.root);
+        command.env("CONTEXT_GRAPH_DB_PATH", self.place.home().join("shared"));
+        common::send(command, stdin.as_bytes())
+    }
+
+    fn run(&self, args: &[&str]) -> String {
+        ok(self.try_run(args, ""))
+    }
+
+    /// Sends an event of a session.
+    fn hook(&self, session: &str, event: &str, more: Value) {
+        let mut payload =
+            json!({"hook_event_name": event, "session_id": session, "transcript_path": "", "cwd": self.root});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ok(self.try_run(&["hooks", "event"], &payload.to_string()));
+    }
+
+    /// A session with a request and a call.
+    fn worked(&self, session: &str, request: &str) {
+        self.hook(session, "UserPromptSubmit", json!({ "prompt": request }));
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "git reset --hard origin/main"}, "tool_use_id": session});
+        self.hook(session, "PreToolUse", call);
+    }
+
+    fn ends(&self, session: &str) {
+        self.hook(session, "SessionEnd", json!({"reason": "other"}));
+    }
+
+    fn titles(&self) -> String {
+        self.run(&["session", "list"])
+    }
+}
+
+#[test]
+fn a_session_stays_with_its_project_whoever_stores_it() {
+    let place = Place::without_upkeep();
+    let (one, two) = (Project::new(&place, "one"), Project::new(&place, "two"));
+    one.worked("s1", "draw the map");
+    two.worked("s2", "count the trees");
+    // Upkeep puts away what has been silent for long.
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(100);
+    for file in std::fs::read_dir(place.home().join("shared/live")).unwrap() {
+        let file = std::fs::File::options().write(true).open(file.unwrap().path()).unwrap();
+        file.set_modified(long_ago).unwrap();
+    }
+    assert!(two.run(&["maintain"]).contains("s1"));
+    assert!(one.titles().contains("draw the map"), "{}", one.titles());
+    assert!(!two.titles().contains("draw the map"), "{}", two.titles());
+}
+
+#[test]
+fn only_sessions_of_the_project_are_pruned() {
+    let place = Place::without_upkeep();
+    let (one, two) = (Project::new(&place, "one"), Project::new(&place, "two"));
+    one.worked("s1", "draw the map");
+    one.ends("s1");
+    two.worked("s2", "count the trees");
+    two.ends("s2");
+    let prune = ["session", "prune", "--older-than", "2100-01-01", "--yes"];
+    two.run(&prune);
+    assert!(one.titles().contains("draw the map"));
+    assert!(!two.titles().contains("count the trees"));
+}
+
+#[test]
+fn an_exception_is_offered_for_a_call_of_the_project() {
+    let place = Place::without_upkeep();
+    let (one, two) = (Project::new(&place, "one"), Project::new(&place, "two"));
+    one.worked("s1", "draw the map");
+    one.ends("s1");
+    two.hook("s2", "UserPromptSubmit", json!({"prompt": "count the trees"}));
+    let allow = |project: &Project<'_>| {
+        project.try_run(&["policy", "allow", "destructive-git/reset-hard", "--dry-run"], "")
+    };
+    assert!(allow(&one).stdout.contains("git reset --hard origin/main"), "{:?}", allow(&one));
+    assert!(!allow(&two).stdout.contains("origin/main"), "{:?}", allow(&two));
+}
+
+#[test]
+fn the_copy_of_the_heads_is_compared_for_the_project_and_kept_for_the_others() {
+    let place = Place::without_upkeep();
+    let (one, two) = (Project::new(&place, "one"), Project::new(&place, "two"));
+    let copy = place.home().join("heads.jsonl");
+    one.run(&["config", "set", "--user", "audit.heads_file", copy.to_str().unwrap()]);
+    for (project, session) in [(&one, "s1"), (&two, "s2")] {
+        project.worked(session, "draw the map");
+        project.ends(session);
+    }
+    let verify =
+        |project: &Project<'_>, more: &[&str]| project.try_run(&[&["audit", "verify"], more].concat(), "");
+    assert_eq!(verify(&one, &[]).code, 0, "{:?}", verify(&one, &[]));
+    assert_eq!(verify(&one, &["--acknowledge"]).code, 0);
+    let others = std::fs::read_to_string(&copy).unwrap();
+    let without = others.lines().filter(|line| !line.contains("s2")).map(|line| format!("{line}\n"));
+    std::fs::write(&copy, without.collect::<String>()).unwrap();
+    let found = verify(&two, &[]);
+    assert!(found.code == 2 && found.stdout.contains("s2"), "{found:?}");
+}
+
+#[test]
+fn only_the_project_that_shares_its_records_is_pushed() {
+    let host = Place::without_upkeep();
+    let server = Server::start(&host, 0);
+    let place = joined(&host, &server, "ada");
+    let (one, two) = (Project::new(&place, "one"), Project::new(&place, "two"));
+    one.run(&["config", "set", "--user", "team.share", "full"]);
+    two.run(&["config", "set", "team.share", "nothing"]);
+    for (project, session, request) in [(&one, "s1", "draw the map"), (&two, "s2", "secret plans")] {
+        project.worked(session, request);
+        project.hook(session, "Stop", json!({"stop_hook_active": false}));
+    }
+    let shown = one.run(&["team", "push", "--dry-run"]);
+    assert!(shown.contains("draw the map") && !shown.contains("secret plans"), "{shown}");
+    let counted: Value = serde_json::from_str(&one.run(&["team", "push", "--dry-run", "--json"])).unwrap();
+    assert_eq!(counted["sessions"], 1, "{counted}");
+    assert!(one.run(&["team", "push"]).contains("of 1 session"));
+    assert!(two.run(&["team", "push"]).contains("pushed 0 records"));
+}
