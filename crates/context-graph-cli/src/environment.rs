@@ -177,6 +177,13 @@ impl Environment {
         StateFolder::open_or_create(self.project_root(), db_path, self.user_folder()?)
     }
 
+    /// The folder of the project's policy and configuration. It is created with the rest of the state if it is missing.
+    pub(crate) fn open_rules_folder(&self) -> Result<PathBuf, StorageError> {
+        // The state itself may be kept in another folder.
+        self.open_state(None)?;
+        Ok(self.state_folder())
+    }
+
     /// The roots of all projects that the user's own folder knows and that still exist.
     pub(crate) fn known_projects(&self) -> Result<Vec<PathBuf>, StorageError> {
         let places = StateFolder::known_places(self.user_folder()?)?;

@@ -78,8 +78,12 @@ fn a_purge_asks_once_and_says_all_of_it_before() {
     let place = Place::new();
     assert_eq!(place.run(&["init", "--yes"]).code, 0);
     let state = place.project().join(".context-graph");
+    place.trusted_file("policy.toml", "");
     let mut no = place.on_terminal(&["uninstall", "--purge"], 200);
-    no.expect("to be removed:").expect("all that was remembered").expect("Do all of this?").press("no\n");
+    no.expect("to be removed:")
+        .expect("what you wrote there: policy.toml")
+        .expect("Do all of this?")
+        .press("no\n");
     let said = no.end();
     assert!(said.code == 1 && state.exists() && said.stdout.contains("nothing was changed"), "{said:?}");
     assert!(place.project().join(".claude/settings.local.json").exists(), "no half is done");

@@ -199,7 +199,11 @@ fn nothing_is_overwritten_unasked() {
     assert_eq!(import(&place, "by_agent", &["--partial", "--force"]).code, 0);
     assert!(fs::read_to_string(&policy).unwrap().contains("SHOP-GIT-1"));
     let kept = place.project().join(".context-graph/policy.toml.before-import");
-    assert_eq!(fs::read_to_string(kept).unwrap(), "read_only = [\"mine\"]\n");
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "read_only = [\"mine\"]\n");
+    fs::write(&config, "no_read = [\"mine\"]\n").unwrap();
+    assert_eq!(import(&place, "by_agent", &["--partial", "--force"]).code, 0);
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "read_only = [\"mine\"]\n", "the first one stays");
+    assert_eq!(fs::read_to_string(format!("{}-2", kept.display())).unwrap(), "no_read = [\"mine\"]\n");
 }
 
 #[test]

@@ -185,6 +185,12 @@ fn what_is_set_is_in_force_and_the_project_goes_before_the_user() {
     assert_eq!(common::send(agent, b"").code, 1);
     let run = place.run(&["config", "set", "inject.hint_below", "low"]);
     assert!(run.stderr.contains("inject.hint_below = low: ") && !run.stderr.contains("line "), "{run:?}");
+    // A file with something else where the table belongs.
+    let good = std::fs::read(&own).unwrap();
+    std::fs::write(&own, "inject = 5\n").unwrap();
+    let run = place.run(&["config", "set", "--user", "inject.enabled", "true"]);
+    assert!(run.code == 1 && run.stderr.contains("`inject` is not a table"), "{run:?}");
+    std::fs::write(&own, good).unwrap();
     // Without a terminal, only an editor that the user names is started.
     let run = place.run(&["config", "edit"]);
     assert!(run.code == 1 && run.stderr.contains("config set KEY VALUE"), "{run:?}");

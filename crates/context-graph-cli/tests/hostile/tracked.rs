@@ -117,6 +117,27 @@ fn an_ignore_file_that_a_pull_brings_is_mended_at_the_next_turn_and_told_of() {
 }
 
 #[test]
+fn what_is_set_counts_where_the_state_is_apart() {
+    let (place, _) = cloned(&[(".context-graph/.gitignore", "!*\n!**/*\n")]);
+    work(&place, "s");
+    let set = place.run(&["config", "set", "inject.hint_below", "0.6"]);
+    assert_eq!(set.code, 0, "{set:?}");
+    let shown = place.run(&["config", "show", "inject.hint_below"]);
+    assert!(shown.stdout.contains("0.6"), "{shown:?}");
+    let allowed = place.run(&[
+        "policy",
+        "allow",
+        "destructive-git/reset-hard",
+        "--command",
+        "git reset --hard x",
+        "--yes",
+    ]);
+    assert_eq!(allowed.code, 0, "{allowed:?}");
+    let listed = place.run(&["policy", "explain", "--command", "git reset --hard x"]);
+    assert!(listed.stdout.contains("does not apply"), "{listed:?}");
+}
+
+#[test]
 fn a_copy_of_a_project_whose_state_is_apart_keeps_its_sessions_after_a_look() {
     let (place, _) = cloned(&[(PLACES[0], "x")]);
     work(&place, "before");

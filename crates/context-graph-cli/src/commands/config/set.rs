@@ -58,7 +58,7 @@ pub(crate) struct EditArgs {
 impl FileArgs {
     fn path(&self, environment: &Environment) -> Result<PathBuf, Failure> {
         if !self.user {
-            return Ok(environment.open_state(None)?.path().join(FILE));
+            return Ok(environment.open_rules_folder()?.join(FILE));
         }
         let path = ProjectFiles::of(environment).users_config_path();
         // The user may have replaced the file with a link.
@@ -81,7 +81,10 @@ pub(super) fn set(args: &SetArgs, environment: &Environment) -> CommandResult {
     };
     // If it is not a TOML value, it is a text without quotes.
     let value: Value = args.value.parse().unwrap_or_else(|_| Value::from(args.value.as_str()));
-    document.entry(section).or_insert(toml_edit::table())[key] = Item::Value(value);
+    let Some(table) = document.entry(section).or_insert(toml_edit::table()).as_table_like_mut() else {
+        return Err(unusable(&path, &format!("`{section}` is not a table")));
+    };
+    table.insert(key, Item::Value(value));
     let text = document.to_string();
     Config::parse(&text).map_err(|problem| {
         // A line and a column mean nothing to somebody who typed a value.

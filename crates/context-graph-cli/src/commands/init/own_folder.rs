@@ -2,6 +2,7 @@
 //! stays.
 
 use std::fs;
+use std::path::PathBuf;
 
 use context_graph_storage::StateFolder;
 
@@ -17,7 +18,10 @@ pub(super) fn tidy(environment: &Environment) -> Result<Option<String>, Failure>
     let user = environment.user_folder()?;
     let private = user.path();
     let Some(ours) = private.parent().filter(|ours| ours.is_dir()) else { return Ok(None) };
-    let others = StateFolder::known_places(user)?.len();
+    // A folder that is absent now may be on a disk that is not mounted: without the key, its state would be lost.
+    let (present, absent): (Vec<_>, Vec<_>) =
+        StateFolder::recorded_places(user)?.into_iter().partition(|place| place.is_dir());
+    let others = present.len() + absent.len();
     let is_in_team = private.join(MEMBERSHIP).exists();
     if others == 0 && !is_in_team && private.is_dir() {
         fs::remove_dir_all(private).map_err(|error| {
@@ -29,10 +33,7 @@ pub(super) fn tidy(environment: &Environment) -> Result<Option<String>, Failure>
     let _ = fs::remove_dir(ours.join("trust"));
     let _ = fs::remove_dir(ours);
     let needed = [
-        (
-            "private",
-            format!("the key to {}", counted(others, "other project's state", "other projects' state")),
-        ),
+        ("private", key_to(others, &absent)),
         ("policy.toml", "your rules".to_owned()),
         ("config.toml", "your configuration".to_owned()),
         ("trust", "which other projects you trust".to_owned()),
@@ -45,4 +46,13 @@ pub(super) fn tidy(environment: &Environment) -> Result<Option<String>, Failure>
         stays.push("your membership in a team (`team leave` ends it)".to_owned());
     }
     Ok((!stays.is_empty()).then(|| format!("{} stays: {}", ours.display(), stays.join("; "))))
+}
+
+/// What the key is needed for.
+fn key_to(others: usize, absent: &[PathBuf]) -> String {
+    let whose = counted(others as u64, "other project's state", "other projects' state");
+    match absent {
+        [] => format!("the key to {whose}"),
+        [first, ..] => format!("the key to {whose}, of which {} is not there now", first.display()),
+    }
 }

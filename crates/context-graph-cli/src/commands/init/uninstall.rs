@@ -130,12 +130,25 @@ fn what_goes(scope: Scope, remembered: &Path, environment: &Environment) -> Vec<
     }
     let ours = environment.config_home.join("context-graph");
     vec![
-        format!("{} and all that was remembered in it", remembered.display()),
+        match rules_in(remembered).as_slice() {
+            [] => format!("{} and all that was remembered in it", remembered.display()),
+            rules => format!(
+                "{} and all that was remembered in it, with what you wrote there: {}",
+                remembered.display(),
+                rules.join(", ")
+            ),
+        },
         format!(
             "what {} has about this project; your key there, too, if nothing else needs it",
             ours.display()
         ),
     ]
+}
+
+/// The rules and settings in a state folder, which people write.
+fn rules_in(folder: &Path) -> Vec<&'static str> {
+    let written = ["policy.toml", "config.toml", "policies", "signals", "actions"];
+    written.into_iter().filter(|name| folder.join(name).symlink_metadata().is_ok()).collect()
 }
 
 /// The scripts of `hooks generate-config` that nobody has changed.

@@ -114,8 +114,7 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> CommandResult 
         (None, None) => of_call(&call(args, &environment)?)?,
     };
     let is_users = is_users(args.user, &args.rules);
-    let path =
-        if is_users { user_file(&environment) } else { environment.open_state(None)?.path().join(FILE) };
+    let path = if is_users { user_file(&environment) } else { environment.open_rules_folder()?.join(FILE) };
     // The user may link their own file to another place. A link in the project could lead anywhere.
     let path = if is_users { std::fs::canonicalize(&path).unwrap_or(path) } else { path };
     let before = edited_file::read(&path)?;

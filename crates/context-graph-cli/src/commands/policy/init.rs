@@ -61,8 +61,7 @@ pub(crate) struct InitArgs {
 pub(super) fn run(args: &InitArgs, environment: &Environment) -> CommandResult {
     refuse_to_agents("write a policy")?;
     let environment = args.place.environment(environment);
-    let path =
-        if args.user { user_file(&environment) } else { environment.open_state(None)?.path().join(FILE) };
+    let path = if args.user { user_file(&environment) } else { environment.open_rules_folder()?.join(FILE) };
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
             Failure::usage(format!("there is a {} already, and it is never overwritten", path.display()))

@@ -29,7 +29,7 @@ pub(super) fn all(
     environment: &Environment,
     force: bool,
 ) -> Result<Vec<PathBuf>, Failure> {
-    let state = environment.open_state(None)?.path().to_path_buf();
+    let state = environment.open_rules_folder()?;
     let failed = |path: &Path, error: &io::Error| {
         Failure::new(ErrorCode::Storage, format!("cannot write {}: {error}", state.join(path).display()))
             .with_next_step("make sure that every folder on the way is yours, and not a link")
@@ -57,7 +57,11 @@ pub(super) fn all(
     for Planned { path, bytes, is_program } in files {
         if path == Path::new(FILE) && in_the_way.contains(&path) {
             let folder = Folder::open(&state).map_err(|error| failed(path, &error))?;
-            folder.move_to(path, &folder, BEFORE).map_err(|error| failed(path, &error))?;
+            // An earlier import may have moved the file that the user wrote.
+            let names =
+                std::iter::once(BEFORE.to_owned()).chain((2..).map(|number| format!("{BEFORE}-{number}")));
+            let free = names.into_iter().find(|name| !folder.has(name)).unwrap_or_default();
+            folder.move_to(path, &folder, &free).map_err(|error| failed(path, &error))?;
         }
         let share = if *is_program { Share::Runners } else { Share::Readers };
         safe_open::write_below(&state, path, bytes, share).map_err(|error| failed(path, &error))?;
