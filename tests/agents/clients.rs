@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::lab::Lab;
+use super::lab::Lab;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Client {

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::clients::Client;
+use super::clients::Client;
+use super::model::{Model, Turn};
 use crate::harness;
-use crate::model::{Model, Turn};
 
 /// How long a client may take before it counts as hung.
 const LIMIT: Duration = Duration::from_secs(90);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use crate::wire;
+use super::wire;
 
 /// One reply of the model.
 #[derive(Debug, Clone)]

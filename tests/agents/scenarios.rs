@@ -1,9 +1,9 @@
 //! What must be true with every client.
 
-use crate::clients::Client;
+use super::clients::Client;
+use super::lab::Lab;
+use super::model::Turn;
 use crate::harness::Test;
-use crate::lab::Lab;
-use crate::model::Turn;
 
 /// The name of the test, its function, and its clients.
 type Scenario = (&'static str, fn(Client), &'static [Client]);

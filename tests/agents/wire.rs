@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::model::Turn;
+use super::model::Turn;
 
 /// A new number for each call.
 fn number() -> u32 {

@@ -1,11 +1,15 @@
-//! The real client with our hooks and a scripted model: do our hooks work, and does the client report no error?
+//! The real clients with our hooks and a scripted model, and the dashboard in a real browser. One program, because most of
+//! it waits: the tests of one part run while others wait.
 //!
-//! One module per promise. If the client is not installed, each test is reported as ignored.
-//! `tests/e2e/install-client` installs the client.
+//! One module per promise for Claude Code; `agents` for the other clients, `web` for the dashboard. If a client or the
+//! browser is not installed, its tests are reported as ignored. `tests/e2e/install-client`, `tests/agents/install-agents` and
+//! `tests/web/install` install them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, clippy::disallowed_methods, reason = "a program of its own")]
 
 mod acts;
+#[path = "../agents/mod.rs"]
+mod agents;
 mod guards;
 mod harness;
 mod installs;
@@ -19,6 +23,8 @@ mod records;
 #[cfg(unix)]
 mod screen;
 mod understands;
+#[path = "../web/mod.rs"]
+mod web;
 
 use std::process::ExitCode;
 
@@ -30,7 +36,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let missing = lab::find().err();
-    // Tests on a terminal first: they wait after each key, so the others run meanwhile.
+    // Tests in a browser and on a terminal first: they wait, so the others run meanwhile.
     let with_client = [
         #[cfg(unix)]
         interactive::all(),
@@ -46,5 +52,5 @@ fn main() -> ExitCode {
     let with_client = with_client.into_iter().flatten().map(|test| test.unless(missing.clone()));
     let without =
         [Test::new("understands: every event has its scenario", understands::every_event_is_provoked)];
-    harness::run(with_client.chain(without)).exit_code()
+    harness::run(web::all().into_iter().chain(with_client).chain(agents::all()).chain(without)).exit_code()
 }

@@ -6,8 +6,8 @@
 mod common;
 
 mod actions;
+mod bounded_memory;
 mod demo;
 mod late;
 mod policy_hostile;
 mod stop_gates;
-mod team_memory;

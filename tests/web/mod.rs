@@ -2,19 +2,13 @@
 //!
 //! If Chromium, node or the packages are missing, each test is reported as ignored, with the reason.
 //! `tests/web/install` installs Chromium and the packages.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-#![allow(unreachable_pub, clippy::disallowed_methods, reason = "a program of its own")]
-
-#[path = "../e2e/harness.rs"]
-#[expect(unused_macros, unused_imports, reason = "the tests here are named by another file")]
-mod harness;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use harness::Test;
+use crate::harness::Test;
 
 const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/web");
 const MODULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/web");
@@ -84,7 +78,8 @@ fn scenarios() -> Vec<String> {
     named.filter_map(|rest| rest.split(' ').next()).map(str::to_owned).collect()
 }
 
-fn main() -> ExitCode {
+/// The scenarios as tests.
+pub fn all() -> Vec<Test> {
     let lab = Lab::find();
     let missing = lab.as_ref().err().cloned();
     let tests = scenarios().into_iter().map(|scenario| {
@@ -92,5 +87,5 @@ fn main() -> ExitCode {
         let name = format!("dashboard: {}", scenario.replace('_', " "));
         Test::new(name, move || lab.unwrap().play(&scenario)).unless(missing.clone())
     });
-    harness::run(tests).exit_code()
+    tests.collect()
 }
