@@ -1,7 +1,7 @@
 //! Programs that run another program. They are unwrapped until the program that acts is found; the tables say
 //! where its command starts.
 
-use super::network::is_this_machine;
+use super::addresses::is_this_machine;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Origin, Privilege, Run, Text, Unknown};
 use crate::programs::Invocation;

@@ -8,7 +8,7 @@ use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{host_of, is_this_machine};
+use crate::effects::{is_this_machine, reached_by};
 use crate::programs::Invocation;
 pub(super) use containers::{is_composed_for_tests, is_one_pod, removes_finished};
 use databases::{drops_database, makes_statements};
@@ -49,8 +49,8 @@ fn deletes_by_request(call: &Invocation<'_>) -> bool {
         return true;
     }
     let is_near = || {
-        let mut urls = call.operands().iter().copied().chain(call.values("--url")).peekable();
-        urls.peek().is_some() && urls.all(|url| is_this_machine(&host_of(url)))
+        let hosts = reached_by(call);
+        !hosts.is_empty() && hosts.iter().all(is_this_machine)
     };
     let told = |methods: &[&str]| {
         let mut given = ["-X", "--method"].iter().flat_map(|option| call.values(option));

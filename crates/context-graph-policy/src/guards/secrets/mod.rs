@@ -9,7 +9,7 @@ use context_graph_events::quoted;
 use super::places::{is_passing, is_within};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Disclosure, Origin, PathEffect, Piece, Run, Text, git_settings};
+use crate::effects::{Access, Disclosure, Origin, PathEffect, Piece, Run, Text, git_settings, is_metadata};
 use crate::programs::Invocation;
 use files::{gathers, holds_keys, in_key_folder, may_be_handed};
 pub(super) use files::{is_key, is_secret_file};
@@ -68,8 +68,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         found.add(&SHOW, reason);
     }
     for send in &case.effects.sends {
-        // Cloud machines get their credentials from these addresses.
-        if matches!(send.host.known(), "169.254.169.254" | "metadata.google.internal" | "169.254.170.2") {
+        if is_metadata(&send.host) {
             found.add(&SHOW, quoted!("`{}` would ask the cloud for this machine's credentials.", send.by));
         }
     }
