@@ -104,6 +104,8 @@ pub struct Run {
     pub assigns: Vec<(String, Text)>,
     /// Its standard input, if known.
     pub stdin: Option<String>,
+    /// The program whose output is its standard input, or an empty string.
+    pub fed_by: String,
     /// Its working folder, as far as it is known.
     pub cwd: Text,
 }

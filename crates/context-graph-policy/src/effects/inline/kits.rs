@@ -68,6 +68,7 @@ pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[St
             args,
             assigns: Vec::new(),
             stdin: None,
+            fed_by: String::new(),
             cwd,
         });
     }

@@ -125,7 +125,14 @@ pub(super) fn send_statements(shell: &mut Shell<'_>, words: &[String], input: &V
     }
     if !args.is_empty() {
         let cwd = shell.cwd().clone();
-        shell.out.runs.push(Run { name: "sql".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
+        shell.out.runs.push(Run {
+            name: "sql".to_owned(),
+            args,
+            assigns: Vec::new(),
+            stdin: None,
+            fed_by: String::new(),
+            cwd,
+        });
     }
 }
 
@@ -180,6 +187,7 @@ pub(super) fn remove_named(
             args: vec![Text::lit(tool)],
             assigns: Vec::new(),
             stdin: None,
+            fed_by: String::new(),
             cwd,
         });
     }

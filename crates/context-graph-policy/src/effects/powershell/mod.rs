@@ -124,7 +124,14 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
     if is_cmdlet(&name) {
         let (args, cwd) = (args.to_vec(), shell.cwd().clone());
         let run_name = if name == "invoke-sqlcmd" { "sql" } else { name.as_str() }.to_owned();
-        shell.out.runs.push(Run { name: run_name, args, assigns: Vec::new(), stdin: None, cwd });
+        shell.out.runs.push(Run {
+            name: run_name,
+            args,
+            assigns: Vec::new(),
+            stdin: None,
+            fed_by: String::new(),
+            cwd,
+        });
     }
     redirected(shell, words);
     match name.as_str() {

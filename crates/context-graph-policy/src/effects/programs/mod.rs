@@ -38,7 +38,6 @@ mod xargs;
 pub(crate) use addresses::{host_of, is_loopback, is_metadata, is_this_machine, reached_by, readers_of};
 pub(crate) use find::NARROWED;
 pub(crate) use git::settings as git_settings;
-pub(crate) use network::{host_of, is_this_machine};
 use passed::{flow_of, names_alone};
 pub(crate) use tasks::make_variables;
 
@@ -82,6 +81,7 @@ impl Shell<'_> {
             args,
             assigns,
             stdin: stdin.literal().map(str::to_owned),
+            fed_by: stdin.from.clone(),
             cwd: self.cwd().clone(),
         };
         if !self.deeper() {
