@@ -325,8 +325,13 @@ fn unqualified(name: &str) -> &str {
 
 /// Reports where a cmdlet's request goes, and whether it uploads a file.
 fn requested(shell: &mut Shell<'_>, name: &str, files: &[Text], uploads: bool) {
-    let host = files.first().map(|url| super::tools::host_of(&url.to_string())).unwrap_or_default();
-    shell.send(host, if uploads { SentKind::File } else { SentKind::Data }, name);
+    let host = |url: &Text| super::tools::host_of(&url.to_string());
+    let kind = if uploads { SentKind::File } else { SentKind::Data };
+    shell.send(files.first().map(host).unwrap_or_default(), kind, name);
+    // The address of a proxy is one of them.
+    for url in files.iter().skip(1).filter(|url| url.prefix().contains("://")) {
+        shell.send(host(url), kind, name);
+    }
 }
 
 /// Files that output is redirected to.
