@@ -64,8 +64,8 @@ const GITHUB: &[&str] = &["github.com", "githubusercontent.com", "githubcopilot.
 const AWS: &[&str] = &["amazonaws.com", "amazonaws.com.cn", "aws.amazon.com", "api.aws"];
 
 const TOKENS: &[Token] = &[
-    Token { name: "GITHUB_TOKEN", domains: GITHUB, own: &["github", "git", "ghe"] },
-    Token { name: "GH_TOKEN", domains: GITHUB, own: &["github", "git", "ghe"] },
+    Token { name: "GITHUB_TOKEN", domains: GITHUB, own: &["github", "git"] },
+    Token { name: "GH_TOKEN", domains: GITHUB, own: &["github", "git"] },
     Token { name: "GITLAB_TOKEN", domains: &["gitlab.com"], own: &["gitlab", "git"] },
     Token {
         name: "NPM_TOKEN",
@@ -103,29 +103,34 @@ fn sent_astray(case: &Case<'_>) -> Option<&'static str> {
     if case.effects.sends.is_empty() || !case.command.contains("_TOKEN") && !case.command.contains("_KEY") {
         return None;
     }
-    // Where it is known which request carries a token, the others do not matter.
+    // Where it is known which requests carry a token, the others do not matter.
     let carries = |call: &&Invocation<'_>| call.run.args.iter().any(|arg| arg.has_origin(Origin::Credential));
-    let mut hosts: Vec<Text> = case.calls.iter().filter(carries).flat_map(readers_of).collect();
-    if hosts.is_empty() {
+    let readers: Vec<Vec<Text>> = case.calls.iter().filter(carries).map(readers_of).collect();
+    let all_known = readers.iter().all(|hosts| !hosts.is_empty());
+    let mut hosts: Vec<Text> = readers.into_iter().flatten().collect();
+    let is_exact = !hosts.is_empty();
+    if !is_exact {
         hosts.extend(case.effects.sends.iter().map(|send| send.host.clone()));
     }
     let hosts: Vec<String> = hosts
         .iter()
         .filter(|host| !is_local(host))
         .map(|host| host.known().trim_end_matches('.').to_ascii_lowercase())
-        .filter(|host| !host.is_empty())
         .collect();
     let used: Vec<&Token> =
         TOKENS.iter().filter(|token| variables_in(case.command).any(|name| name == token.name)).collect();
     // Credentials without a row may be for any host.
     let has_others = variables_in(case.command)
         .any(|name| names_credential(name) && !TOKENS.iter().any(|token| token.name == name));
-    let is_foreign = |host: &String| !has_others && !used.iter().any(|token| token.is_meant_for(host));
-    let is_lost = |token: &&&Token| !hosts.iter().any(|host| token.is_meant_for(host));
-    if hosts.iter().any(is_foreign) {
+    let is_meant = |host: &String| host.is_empty() || used.iter().any(|token| token.is_meant_for(host));
+    if is_exact && !has_others && !hosts.iter().all(is_meant) {
         return used.first().map(|token| token.name);
     }
-    used.iter().find(is_lost).filter(|_| !hosts.is_empty()).map(|token| token.name)
+    if hosts.is_empty() || is_exact && !all_known || hosts.iter().any(String::is_empty) {
+        return None;
+    }
+    let is_lost = |token: &&&Token| !hosts.iter().any(|host| token.is_meant_for(host));
+    used.iter().find(is_lost).map(|token| token.name)
 }
 
 /// The names of the variables that a command uses.
