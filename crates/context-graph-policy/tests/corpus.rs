@@ -76,6 +76,16 @@ fn nothing_ordinary_is_minded() {
 }
 
 #[test]
+fn the_name_of_a_folder_above_the_project_makes_no_key_harmless() {
+    for home in ["/home/public", "/home/localhost", "/home/tests/example", "/srv/vendor"] {
+        for call in ["cat certs/server.key", "cat key.pem"] {
+            assert!(decide_in(home, call).verdict().refuses_or_asks(), "{home}: {call}");
+        }
+        assert!(!decide_in(home, "cat tests/fixtures/server.key").verdict().refuses_or_asks(), "{home}");
+    }
+}
+
+#[test]
 fn a_home_in_a_temporary_folder_is_no_less_one() {
     let mut missed = Vec::new();
     for case in cases(include_str!("corpus/dangerous.txt")) {

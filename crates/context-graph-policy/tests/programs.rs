@@ -51,7 +51,14 @@ fn a_row_written_out_reads_as_it_was() {
 fn run(line: &str) -> Run {
     let mut words = line.split(' ').map(Text::from);
     let name = words.next().unwrap().to_string();
-    Run { name, args: words.collect(), assigns: Vec::new(), stdin: None, cwd: Text::from("/") }
+    Run {
+        name,
+        args: words.collect(),
+        assigns: Vec::new(),
+        stdin: None,
+        fed_by: String::new(),
+        cwd: Text::from("/"),
+    }
 }
 
 fn with(line: &str, look: impl FnOnce(&Invocation<'_>)) {

@@ -21,7 +21,9 @@ mod tools;
 pub use fs::{FileKind, FileSystem, ListedFileSystem, NamedPlaces, RealFileSystem};
 pub(crate) use inline::{INLINE, PARENT, TERMINAL_INPUT};
 pub use path::Target;
-pub(crate) use programs::{NARROWED, git_settings, host_of, is_this_machine};
+pub(crate) use programs::{
+    NARROWED, git_settings, host_of, is_loopback, is_metadata, is_this_machine, reached_by, readers_of,
+};
 pub use script_files::Script;
 pub(crate) use script_files::of_script;
 pub use text::{Origin, Piece, Text};
@@ -102,6 +104,8 @@ pub struct Run {
     pub assigns: Vec<(String, Text)>,
     /// Its standard input, if known.
     pub stdin: Option<String>,
+    /// The program whose output is its standard input, or an empty string.
+    pub fed_by: String,
     /// Its working folder, as far as it is known.
     pub cwd: Text,
 }

@@ -158,6 +158,8 @@ impl Text {
                     }
                 }
                 b'?' => self.0.push(Piece::One),
+                // The number of a host, in an address.
+                b'[' if self.ends_in_scheme() => self.push_str("["),
                 // A character class is short. A bracket far away belongs to something else.
                 _ => match rest.bytes().skip(1).take(64).position(|c| c == b']') {
                     Some(end) if !rest[..=end].contains('/') => {
@@ -175,6 +177,10 @@ impl Text {
             }
         }
         self.push_str(rest);
+    }
+
+    fn ends_in_scheme(&self) -> bool {
+        matches!(self.0.last(), Some(Piece::Lit(text)) if text.ends_with("://"))
     }
 
     /// The part after the last `/`.

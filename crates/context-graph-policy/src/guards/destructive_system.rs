@@ -4,7 +4,9 @@ use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
+use crate::effects::path::{absolute, is_within};
 use crate::effects::{Access, PARENT, Run, Text};
+use crate::programs::Invocation;
 
 pub(super) static DISK: Rule = Rule::deny("destructive-system/disk", Severity::Critical);
 static PROCESSES: Rule = Rule::deny("destructive-system/processes", Severity::Critical);
@@ -158,13 +160,28 @@ fn is_device(place: &str) -> bool {
     !channel && !harmless.contains(&name)
 }
 
-/// Whether the run works on a disk image, which is an ordinary file.
-pub(super) fn is_on_file(run: &Run) -> bool {
+/// Whether the program works on a disk image, which is an ordinary file.
+pub(super) fn is_on_file(call: &Invocation<'_>) -> bool {
+    let operands = call.operands();
+    let is_device = |operand: &&Text| {
+        let place = absolute(operand, &call.run.cwd);
+        operand.has_hole() || is_within(place.prefix(), "/dev")
+    };
+    // Options that the tables do not know may be followed by anything.
     let device = |arg: &Text| arg.has_hole() || arg.prefix().starts_with("/dev/");
-    !run.args.iter().any(device)
-        && run.args.iter().any(|arg| {
-            arg.file_name().known().trim_start_matches('.').contains('.') && !arg.known().starts_with('-')
-        })
+    let is_image = |operand: &&Text| operand.file_name().known().trim_start_matches('.').contains('.');
+    !call.run.args.iter().any(device) && !operands.iter().any(is_device) && operands.iter().any(is_image)
+}
+
+/// Whether a list that is made before this run reaches it whole: nothing in between takes a part of it.
+fn gets_whole_list(
+    case: &Case<'_>,
+    run: &Run,
+    lists: impl Fn(&Run) -> bool,
+    narrows: impl Fn(&Run) -> bool,
+) -> bool {
+    let before = case.runs().take_while(|other| !std::ptr::eq(*other, run));
+    before.fold(false, |whole, other| (whole || lists(other)) && !narrows(other))
 }
 
 /// Whether `kill` gets every process: an unfiltered list from `ps`.
@@ -175,7 +192,8 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
     let narrows = |other: &Run| match other.name.as_str() {
         // A search for numbers does not narrow a list of process ids.
         "grep" | "rg" | "egrep" => !other.args.iter().any(|arg| arg.known().contains("[0-9]")),
-        "head" | "tail" | "lsof" | "fuser" | "jobs" | "ss" | "netstat" | "pidof" | "cat" => true,
+        "head" | "tail" | "lsof" | "fuser" | "jobs" | "ss" | "netstat" | "pidof" => true,
+        "cat" => !other.args.is_empty(),
         "pgrep" => {
             let looks_for = |arg: &Text| {
                 !arg.known().starts_with('-') && !matches!(arg.known(), "." | ".*") && !arg.has_hole()
@@ -192,15 +210,16 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
         "ls" => other.has("/proc"),
         _ => false,
     };
-    case.runs().any(lists) && !case.runs().any(narrows)
+    gets_whole_list(case, run, lists, narrows)
 }
 
 /// The same in PowerShell: `Get-Process | Stop-Process`.
 fn stops_all_listed(case: &Case<'_>, run: &Run) -> bool {
+    let narrows = |other: &Run| matches!(other.name.as_str(), "where-object" | "select-object");
+    let lists = |other: &Run| other.name == "get-process" && other.args.is_empty();
     run.name == "stop-process"
         && run.args.iter().all(|arg| arg.known().eq_ignore_ascii_case("-force"))
-        && case.runs().any(|other| other.name == "get-process" && other.args.is_empty())
-        && !case.runs().any(|other| matches!(other.name.as_str(), "where-object" | "select-object"))
+        && gets_whole_list(case, run, lists, narrows)
 }
 
 fn kills_everything(run: &Run) -> bool {

@@ -1,10 +1,12 @@
 //! Files, archives and credentials that leave the machine.
 
 use context_graph_events::quoted;
+use context_graph_secrets::names_credential;
 
 use super::{Case, Found, Guard, Rule, exposure};
 use crate::decision::Severity;
-use crate::effects::{SentKind, Text, is_this_machine};
+use crate::effects::{Origin, SentKind, Text, is_this_machine, readers_of};
+use crate::programs::Invocation;
 
 static UPLOAD: Rule = Rule::ask("exfiltration/upload", Severity::High);
 static CREDENTIAL: Rule = Rule::deny("exfiltration/credential", Severity::Critical);
@@ -49,40 +51,93 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// Variables with a service's token, and parts of that service's host names.
-const TOKENS: &[(&str, &[&str])] = &[
-    ("GITHUB_TOKEN", &["git", "ghcr", "azure"]),
-    ("GH_TOKEN", &["git", "ghcr", "azure"]),
-    ("GITLAB_TOKEN", &["git"]),
-    ("NPM_TOKEN", &["npm", "registry", "pkg"]),
-    ("AWS_SECRET_ACCESS_KEY", &["amazonaws", "aws"]),
-    ("AWS_SESSION_TOKEN", &["amazonaws", "aws"]),
-    ("SLACK_TOKEN", &["slack"]),
-    ("SLACK_BOT_TOKEN", &["slack"]),
-    ("STRIPE_SECRET_KEY", &["stripe"]),
-    ("CLOUDFLARE_API_TOKEN", &["cloudflare"]),
-    ("HF_TOKEN", &["huggingface", "hf."]),
+/// A variable with a service's token.
+struct Token {
+    name: &'static str,
+    /// The service's domains.
+    domains: &'static [&'static str],
+    /// What the host of a company's own service is usually called: `git` in `git.example.com`.
+    own: &'static [&'static str],
+}
+
+const GITHUB: &[&str] = &["github.com", "githubusercontent.com", "githubcopilot.com", "ghcr.io", "azure.com"];
+const AWS: &[&str] = &["amazonaws.com", "amazonaws.com.cn", "aws.amazon.com", "api.aws"];
+
+const TOKENS: &[Token] = &[
+    Token { name: "GITHUB_TOKEN", domains: GITHUB, own: &["github", "git"] },
+    Token { name: "GH_TOKEN", domains: GITHUB, own: &["github", "git"] },
+    Token { name: "GITLAB_TOKEN", domains: &["gitlab.com"], own: &["gitlab", "git"] },
+    Token {
+        name: "NPM_TOKEN",
+        domains: &["npmjs.org", "npmjs.com", "pkg.github.com", "pkg.dev"],
+        own: &["npm", "registry", "pkg"],
+    },
+    Token { name: "AWS_SECRET_ACCESS_KEY", domains: AWS, own: &[] },
+    Token { name: "AWS_SESSION_TOKEN", domains: AWS, own: &[] },
+    Token { name: "SLACK_TOKEN", domains: &["slack.com"], own: &[] },
+    Token { name: "SLACK_BOT_TOKEN", domains: &["slack.com"], own: &[] },
+    Token { name: "STRIPE_SECRET_KEY", domains: &["stripe.com"], own: &[] },
+    Token { name: "CLOUDFLARE_API_TOKEN", domains: &["cloudflare.com", "cloudflarestorage.com"], own: &[] },
+    Token {
+        name: "HF_TOKEN",
+        domains: &["huggingface.co", "huggingface.cloud", "hf.co", "hf.space"],
+        own: &[],
+    },
 ];
 
-/// A token that is sent, although no request goes to its own service.
+impl Token {
+    fn is_meant_for(&self, host: &str) -> bool {
+        let below = |domain: &&str| {
+            host.strip_suffix(*domain).is_some_and(|left| left.is_empty() || left.ends_with('.'))
+        };
+        // `github.com.evil.example` only looks like the service.
+        let feigns = |domain: &&str| host.strip_prefix(*domain).is_some_and(|rest| rest.starts_with('.'));
+        self.domains.iter().any(below)
+            || host.split('.').next().is_some_and(|first| self.own.contains(&first))
+                && !self.domains.iter().any(feigns)
+    }
+}
+
+/// A token that is sent to a host of another service.
 fn sent_astray(case: &Case<'_>) -> Option<&'static str> {
     if case.effects.sends.is_empty() || !case.command.contains("_TOKEN") && !case.command.contains("_KEY") {
         return None;
     }
-    let hosts: Vec<&str> = case
-        .effects
-        .sends
+    // Where it is known which requests carry a token, the others do not matter.
+    let carries = |call: &&Invocation<'_>| call.run.args.iter().any(|arg| arg.has_origin(Origin::Credential));
+    let readers: Vec<Vec<Text>> = case.calls.iter().filter(carries).map(readers_of).collect();
+    let all_known = readers.iter().all(|hosts| !hosts.is_empty());
+    let mut hosts: Vec<Text> = readers.into_iter().flatten().collect();
+    let is_exact = !hosts.is_empty();
+    if !is_exact {
+        hosts.extend(case.effects.sends.iter().map(|send| send.host.clone()));
+    }
+    let hosts: Vec<String> = hosts
         .iter()
-        .filter(|send| !is_local(&send.host))
-        .map(|send| send.host.literal().unwrap_or(""))
+        .filter(|host| !is_local(host))
+        .map(|host| host.known().trim_end_matches('.').to_ascii_lowercase())
         .collect();
-    if hosts.is_empty() || hosts.iter().any(|host| host.is_empty()) {
+    let used: Vec<&Token> =
+        TOKENS.iter().filter(|token| variables_in(case.command).any(|name| name == token.name)).collect();
+    // Credentials without a row may be for any host.
+    let has_others = variables_in(case.command)
+        .any(|name| names_credential(name) && !TOKENS.iter().any(|token| token.name == name));
+    let is_meant = |host: &String| host.is_empty() || used.iter().any(|token| token.is_meant_for(host));
+    if is_exact && !has_others && !hosts.iter().all(is_meant) {
+        return used.first().map(|token| token.name);
+    }
+    if hosts.is_empty() || is_exact && !all_known || hosts.iter().any(String::is_empty) {
         return None;
     }
-    TOKENS.iter().find_map(|(name, services)| {
-        let used = case.command.match_indices(name).any(|(at, _)| case.command[..at].ends_with(['$', '{']));
-        let meant = hosts.iter().any(|host| services.iter().any(|service| host.contains(service)));
-        (used && !meant).then_some(*name)
+    let is_lost = |token: &&&Token| !hosts.iter().any(|host| token.is_meant_for(host));
+    used.iter().find(is_lost).map(|token| token.name)
+}
+
+/// The names of the variables that a command uses.
+fn variables_in(command: &str) -> impl Iterator<Item = &str> {
+    command.split('$').skip(1).map(|rest| {
+        let rest = rest.strip_prefix('{').unwrap_or(rest);
+        rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("")
     })
 }
 

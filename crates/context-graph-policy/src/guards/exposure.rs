@@ -3,7 +3,7 @@
 use super::Case;
 use super::places::is_within;
 use crate::effects::path::absolute_str;
-use crate::effects::{Run, Text};
+use crate::effects::{Run, Text, host_of, is_loopback};
 use crate::programs::Invocation;
 
 /// What would be open to others, if anything. The tables cover tunnels and terminals.
@@ -60,18 +60,46 @@ fn served<'c>(call: &'c Invocation<'_>) -> Option<&'c str> {
     }
 }
 
+/// The options that say where a file server listens.
+fn listening_options(server: &str) -> &'static [&'static str] {
+    match server {
+        "python" | "python3" | "python2" => &["-b", "--bind"],
+        "serve" | "caddy" => &["-l", "--listen"],
+        "http-server" => &["-a"],
+        "live-server" | "updog" => &["--host"],
+        "miniserve" => &["-i", "--interfaces"],
+        "darkhttpd" | "rclone" => &["--addr"],
+        "simple-http-server" => &["-i", "--ip"],
+        "php" => &["-S"],
+        "httpd" => &["-p"],
+        "ruby" => &["-b", "--bind-address"],
+        _ => &[],
+    }
+}
+
+/// Whether a server listens only where this machine alone can reach it.
+fn listens_only_here(run: &Run) -> bool {
+    let options = listening_options(&run.name);
+    let mut told = Vec::new();
+    for (at, arg) in run.args.iter().enumerate() {
+        let (name, value) = match arg.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (arg.clone(), run.args.get(at + 1).cloned()),
+        };
+        if options.contains(&name.known()) {
+            told.push(value.unwrap_or_default());
+        }
+    }
+    !told.is_empty() && told.iter().all(|address| is_loopback(&host_of(address)))
+}
+
 /// Whether a folder contains more than a project: the home folder, a folder above it, or a hidden one in it.
 fn is_too_much(case: &Case<'_>, run: &Run, folder: &str) -> bool {
-    let only_here = run.args.iter().any(|arg| {
-        matches!(arg.known(), "127.0.0.1" | "localhost")
-            || arg.known().starts_with("localhost:")
-            || arg.known().starts_with("127.0.0.1:")
-    });
     let home = case.ctx.home.trim_end_matches('/');
     let folder = folder.strip_prefix('~').map_or_else(|| folder.to_owned(), |rest| format!("{home}{rest}"));
     let place = absolute_str(&folder, run.cwd.literal().unwrap_or(case.ctx.cwd));
     let hidden = place.strip_prefix(home).is_some_and(|below| below.starts_with("/."));
-    !only_here && (is_within(home, &place) || hidden)
+    (is_within(home, &place) || hidden) && !listens_only_here(run)
 }
 
 #[cfg(test)]

@@ -158,6 +158,14 @@ pub(crate) fn has_unknown(text: &str) -> bool {
     })
 }
 
+/// Whether there are addresses, all of them encrypted ones of these hosts.
+pub(crate) fn are_all_of(text: &str, hosts: &[&str]) -> bool {
+    let count = text.matches("://").count();
+    count > 0
+        && addresses(text).filter(|(scheme, host)| *scheme == "https" && hosts.contains(host)).count()
+            == count
+}
+
 /// The scheme and host of every address in a text: `git+https://host/x`, `git@host:x`.
 fn addresses(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let of_git = text.split_once('@').filter(|(user, rest)| {
@@ -235,5 +243,9 @@ mod tests {
             assert!(!has_plain(text) && !has_unknown(text), "{text}");
         }
         assert!(has_unknown("https://notgithub.com/x"), "an ending is no domain");
+        let of_github = |text| are_all_of(text, &["github.com"]);
+        assert!(of_github("x @ git+https://github.com/a/b@v1"));
+        assert!(!of_github("git+https://evil.example/x?git+https://github.com/"));
+        assert!(!of_github("git+https://github.com@evil.example/x") && !of_github("x"));
     }
 }

@@ -3,7 +3,7 @@
 use super::has;
 use super::uses::Uses;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Run, Text};
+use crate::effects::{Run, Text, is_this_machine, tools};
 
 /// Libraries of clouds, clusters and forges.
 pub(super) const CLOUDS: &[&str] = &[
@@ -59,7 +59,7 @@ const REMOVALS: &[&str] = &[
 pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
     git(shell, uses, low, literals);
     request(shell, low, literals);
-    let is_local = |text: &String| has(text, &["://localhost", "://127.0.0.1"]);
+    let is_local = |text: &String| text.contains("://") && is_this_machine(&tools::host_of(text));
     if has(low, REMOVALS) && (uses.clouds || low.contains("command(")) && !literals.iter().any(is_local) {
         let cwd = shell.cwd().clone();
         let args = vec![Text::lit("by a library")];
@@ -68,6 +68,7 @@ pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[St
             args,
             assigns: Vec::new(),
             stdin: None,
+            fed_by: String::new(),
             cwd,
         });
     }

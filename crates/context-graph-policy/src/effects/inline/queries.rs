@@ -30,5 +30,12 @@ pub(super) fn statements_for_database(shell: &mut Shell<'_>, low: &str, literals
     let mut args: Vec<Text> = literals.iter().map(|text| Text::from(text.as_str())).collect();
     args.extend(whole.iter().filter(|word| low.contains(**word)).map(|word| Text::lit(*word)));
     let cwd = shell.cwd().clone();
-    shell.out.runs.push(Run { name: "sql".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
+    shell.out.runs.push(Run {
+        name: "sql".to_owned(),
+        args,
+        assigns: Vec::new(),
+        stdin: None,
+        fed_by: String::new(),
+        cwd,
+    });
 }

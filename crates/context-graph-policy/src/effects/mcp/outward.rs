@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{MAX_VALUES, strings};
 use crate::effects::shell::Shell;
-use crate::effects::{Access, Origin, SentKind, Text, tools};
+use crate::effects::{Access, Origin, SentKind, Text, is_metadata, tools};
 
 /// What a tool fetches or attaches: local files by address, and the cloud's metadata address.
 pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
@@ -14,7 +14,7 @@ pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input
             shell.touch(Access::Read, &Text::lit(path), tool);
         }
         let host = tools::host_of(url);
-        if host.known().starts_with("169.254.") || host.known() == "metadata.google.internal" {
+        if is_metadata(&host) {
             shell.send(host, SentKind::Nothing, tool);
         }
     }

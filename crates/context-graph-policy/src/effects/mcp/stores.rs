@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::strings;
 use crate::effects::shell::Shell;
-use crate::effects::{Privilege, Run, Text};
+use crate::effects::{Privilege, Run, Text, is_this_machine, tools};
 
 /// Words that mark a tool or its server as one for databases.
 const DATABASES: &[&str] = &[
@@ -125,7 +125,14 @@ pub(super) fn send_statements(shell: &mut Shell<'_>, words: &[String], input: &V
     }
     if !args.is_empty() {
         let cwd = shell.cwd().clone();
-        shell.out.runs.push(Run { name: "sql".to_owned(), args, assigns: Vec::new(), stdin: None, cwd });
+        shell.out.runs.push(Run {
+            name: "sql".to_owned(),
+            args,
+            assigns: Vec::new(),
+            stdin: None,
+            fed_by: String::new(),
+            cwd,
+        });
     }
 }
 
@@ -180,6 +187,7 @@ pub(super) fn remove_named(
             args: vec![Text::lit(tool)],
             assigns: Vec::new(),
             stdin: None,
+            fed_by: String::new(),
             cwd,
         });
     }
@@ -216,7 +224,7 @@ fn is_verb_given(all: &[String], input: &Value) -> bool {
     let requested = given(&["method", "http_method"])
         .is_some_and(|method| method.eq_ignore_ascii_case("delete"))
         && given(&["url", "uri", "endpoint", "path"])
-            .is_some_and(|url| !url.contains("localhost") && !url.contains("127.0.0.1"));
+            .is_some_and(|url| !is_this_machine(&tools::host_of(url)));
     let acts = given(&["action", "operation", "verb", "subcommand"]).is_some_and(ends);
     requested || acts && !small && !all.iter().any(|word| word == "git")
 }

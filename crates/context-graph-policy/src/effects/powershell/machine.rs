@@ -25,7 +25,14 @@ pub(super) fn dotnet(shell: &mut Shell<'_>, statement: &str) {
             // Without a third value the variable is set for this process only.
             if args.iter().any(|arg| ["user", "machine"].iter().any(|all| arg.eq_ignore_ascii_case(all))) {
                 let (name, cwd) = ("setx".to_owned(), shell.cwd().clone());
-                shell.out.runs.push(Run { name, args: texts, assigns: Vec::new(), stdin: None, cwd });
+                shell.out.runs.push(Run {
+                    name,
+                    args: texts,
+                    assigns: Vec::new(),
+                    stdin: None,
+                    fed_by: String::new(),
+                    cwd,
+                });
             }
         } else if of("process") && method == "start" {
             let line = args.iter().flat_map(|arg| arg.split_whitespace()).map(Text::lit);

@@ -124,7 +124,14 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
     if is_cmdlet(&name) {
         let (args, cwd) = (args.to_vec(), shell.cwd().clone());
         let run_name = if name == "invoke-sqlcmd" { "sql" } else { name.as_str() }.to_owned();
-        shell.out.runs.push(Run { name: run_name, args, assigns: Vec::new(), stdin: None, cwd });
+        shell.out.runs.push(Run {
+            name: run_name,
+            args,
+            assigns: Vec::new(),
+            stdin: None,
+            fed_by: String::new(),
+            cwd,
+        });
     }
     redirected(shell, words);
     match name.as_str() {
@@ -318,8 +325,13 @@ fn unqualified(name: &str) -> &str {
 
 /// Reports where a cmdlet's request goes, and whether it uploads a file.
 fn requested(shell: &mut Shell<'_>, name: &str, files: &[Text], uploads: bool) {
-    let host = files.first().map(|url| super::tools::host_of(&url.to_string())).unwrap_or_default();
-    shell.send(host, if uploads { SentKind::File } else { SentKind::Data }, name);
+    let host = |url: &Text| super::tools::host_of(&url.to_string());
+    let kind = if uploads { SentKind::File } else { SentKind::Data };
+    shell.send(files.first().map(host).unwrap_or_default(), kind, name);
+    // The address of a proxy is one of them.
+    for url in files.iter().skip(1).filter(|url| url.prefix().contains("://")) {
+        shell.send(host(url), kind, name);
+    }
 }
 
 /// Files that output is redirected to.

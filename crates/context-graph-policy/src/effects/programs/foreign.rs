@@ -1,6 +1,6 @@
 //! Code from unknown hosts that this command fetches and then builds, installs or runs.
 
-use crate::effects::path::{absolute, is_within};
+use crate::effects::path::{absolute, absolute_str, home_of, is_within};
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Text, Unknown};
 use crate::programs::Invocation;
@@ -164,13 +164,33 @@ impl Shell<'_> {
 }
 
 /// Whether a credential helper lies in a temporary folder, or is a shell line with an unknown program.
-pub(super) fn is_own_helper(value: &Text) -> bool {
+pub(super) fn is_own_helper(value: &Text, home: &str) -> bool {
+    let first = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
     let Some(line) = value.strip_prefix("!") else {
-        return ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|open| value.prefix().starts_with(open));
+        let place = absolute_str(&first(value.prefix()), "/");
+        return ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|open| is_within(&place, open));
     };
-    let program = line.known().split_whitespace().next().unwrap_or_default();
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let program = first(line.known());
+    let name = program.rsplit('/').next().unwrap_or(&program);
     let known = ["gh", "glab", "aws", "gcloud", "git", "az", "pass", "op", "gcloud.sh"];
-    !(known.contains(&name)
-        && (!program.contains('/') || super::git::is_system_path(program) || program.contains("/bin/")))
+    let installed = || super::git::is_system_path(&program) || is_in_bin(&program, home);
+    !(known.contains(&name) && (!program.contains('/') || installed()))
+}
+
+/// Whether a program is in a folder `bin` for installed programs: that of the user, or of a package manager.
+fn is_in_bin(program: &str, home: &str) -> bool {
+    let place =
+        absolute_str(&home_of(program, home).map_or(program.to_owned(), |(home, rest)| home + rest), "/");
+    let managers = [
+        "/snap/bin",
+        "/home/linuxbrew/.linuxbrew/bin",
+        "/nix",
+        "/run/current-system/sw/bin",
+        "/etc/profiles",
+    ];
+    let of_user = place.strip_prefix(home.trim_end_matches('/')).is_some_and(|below| {
+        below.starts_with("/.") || is_within(below, "/bin") || is_within(below, "/go/bin")
+    });
+    let folder = place.rsplit_once('/').map_or("", |(folder, _)| folder);
+    folder.ends_with("/bin") && (of_user || managers.iter().any(|folder| is_within(&place, folder)))
 }

@@ -1,5 +1,6 @@
 //! What git runs and touches outside its own store. The guards judge what it does to history.
 
+use crate::effects::path::{absolute_str, is_within};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Run, SentKind, Text, Unknown, path};
 use crate::programs::Invocation;
@@ -277,7 +278,7 @@ impl Shell<'_> {
         if everywhere
             && name.starts_with("credential.")
             && name.ends_with("helper")
-            && super::foreign::is_own_helper(value)
+            && super::foreign::is_own_helper(value, self.places.home)
         {
             self.unknown(Unknown::Opaque(format!("git would tell {value} every password")));
         }
@@ -292,9 +293,11 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a program is in a system folder.
-pub(super) fn is_system_path(program: &str) -> bool {
-    ["/usr/", "/bin/", "/opt/", "/Applications/", "C:/"].iter().any(|folder| program.starts_with(folder))
+/// Whether the program of a command line is in a system folder.
+pub(super) fn is_system_path(line: &str) -> bool {
+    let place = absolute_str(line.split_whitespace().next().unwrap_or_default(), "/");
+    line.contains('/')
+        && ["/usr", "/bin", "/opt", "/Applications", "C:"].iter().any(|folder| is_within(&place, folder))
 }
 
 /// Whether this is a repository's address, not the name of a remote.
@@ -343,7 +346,7 @@ pub(super) fn listed(call: &Invocation<'_>) -> Option<Text> {
 pub(super) fn place(run: &Run, project: &str) -> Option<Text> {
     let at = run.args.iter().position(|arg| arg.known() == "rev-parse")?;
     // Outside the project it is another repository.
-    run.cwd.literal().filter(|cwd| cwd.starts_with(project.trim_end_matches('/')))?;
+    run.cwd.literal().filter(|cwd| is_within(cwd, project))?;
     let below = |name: &str| Some(Text::lit(format!("{}/{name}", project.trim_end_matches('/'))));
     match &run.args[at + 1..] {
         [only] => match only.known() {

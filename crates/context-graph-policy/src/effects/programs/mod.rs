@@ -3,6 +3,7 @@
 //! One file per family of programs. The arguments of an unknown program are reported as mentions, for guards
 //! that care which program gets a protected path.
 
+mod addresses;
 mod archives;
 mod brought;
 mod builtins;
@@ -34,9 +35,9 @@ mod variables;
 mod wrappers;
 mod xargs;
 
+pub(crate) use addresses::{host_of, is_loopback, is_metadata, is_this_machine, reached_by, readers_of};
 pub(crate) use find::NARROWED;
 pub(crate) use git::settings as git_settings;
-pub(crate) use network::{host_of, is_this_machine};
 use passed::{flow_of, names_alone};
 pub(crate) use tasks::make_variables;
 
@@ -80,6 +81,7 @@ impl Shell<'_> {
             args,
             assigns,
             stdin: stdin.literal().map(str::to_owned),
+            fed_by: stdin.from.clone(),
             cwd: self.cwd().clone(),
         };
         if !self.deeper() {
@@ -91,11 +93,13 @@ impl Shell<'_> {
         flow
     }
 
-    /// The variables that this command set before, perhaps exported, if the program's stops look at them.
+    /// The variables that this command set before, perhaps exported, if the program's stops look at them, or if they
+    /// name a proxy for its requests.
     fn set_before(&mut self, name: &str) -> Vec<(String, Text)> {
         let rows = [self.known.row(name), self.known.added(name)];
-        let set =
-            self.variables_like(|| rows.into_iter().flatten().flat_map(Row::watched_variables).collect());
+        let proxies = if addresses::is_requester(name) { &["*_proxy", "*_PROXY"][..] } else { &[] };
+        let watched = || rows.into_iter().flatten().flat_map(Row::watched_variables);
+        let set = self.variables_like(|| watched().chain(proxies.iter().copied()).collect());
         set.into_iter().filter_map(|name| Some((name.clone(), self.variable(&name)?))).collect()
     }
 

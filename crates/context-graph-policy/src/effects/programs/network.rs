@@ -1,7 +1,6 @@
 //! Programs that send and fetch.
 
-use std::net::IpAddr;
-
+use super::addresses::{host_of, is_this_machine};
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Origin, SentKind, Text};
 use crate::programs::Invocation;
@@ -208,8 +207,7 @@ impl Shell<'_> {
         }
         self.touch(Access::Write, last, name);
         self.write_within(last, name);
-        // With the client's folder excluded, its settings stay untouched.
-        let leaves_out = call.values("--exclude").any(|left_out| left_out.known().contains(".claude"));
+        let leaves_out = leaves_settings_out(call);
         for source in sources.iter().filter(|source| !is_remote(source) && !leaves_out) {
             self.bring_folder(source, last, source.to_string().ends_with(['/', '.']), name);
         }
@@ -254,6 +252,9 @@ impl Shell<'_> {
             }
         }
         if shell || !(listens || probes) || kind > SentKind::Data {
+            for proxy in call.values("--proxy") {
+                self.send(host_of(proxy), kind, name);
+            }
             self.send(host, kind, name);
         }
     }
@@ -325,36 +326,23 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a host is the machine the command runs on.
-pub(crate) fn is_this_machine(host: &Text) -> bool {
-    let Some(host) = host.literal() else { return false };
-    let host = host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
-    match host.parse::<IpAddr>() {
-        Ok(address) => address.is_loopback() || address.is_unspecified(),
-        Err(_) => matches!(host.as_str(), "localhost" | "ip6-localhost") || host.ends_with(".localhost"),
-    }
+/// Whether `rsync` excludes the client's folder, so that its settings stay untouched. An include may bring the folder
+/// back, and `!` forgets the patterns before it.
+fn leaves_settings_out(call: &Invocation<'_>) -> bool {
+    let brings_back = ["--include", "--include-from", "--filter", "--exclude-from", "-F"];
+    let named = |pattern: &Text| {
+        let pattern = pattern.known();
+        let pattern = pattern.strip_prefix("**/").or_else(|| pattern.strip_prefix('/')).unwrap_or(pattern);
+        matches!(pattern, ".claude" | ".claude/" | ".claude/*" | ".claude/**" | ".claude/***")
+    };
+    call.values("--exclude").any(named)
+        && !call.values("--exclude").any(|pattern| pattern.known().trim_start().starts_with('!'))
+        && !call.has_any(&brings_back)
 }
 
 /// Whether a word names a place on another machine: `host:path`.
 fn is_remote(text: &Text) -> bool {
     text.prefix().split('/').next().is_some_and(|head| head.contains(':'))
-}
-
-/// The host of an address with or without a scheme.
-pub(crate) fn host_of(url: &Text) -> Text {
-    let Some(text) = url.literal().or_else(|| Some(url.prefix()).filter(|prefix| prefix.contains("://")))
-    else {
-        return url.clone();
-    };
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let rest = rest.split(['/', '?', '#']).next().unwrap_or("");
-    let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-    if rest.is_empty() {
-        return url.clone();
-    }
-    let end = if rest.starts_with('[') { rest.find(']').map_or(rest.len(), |at| at + 1) } else { 0 };
-    let port = rest[end..].find(':').map_or(rest.len(), |at| end + at);
-    Text::from(&rest[..port])
 }
 
 fn host_of_address(address: &Text) -> Text {

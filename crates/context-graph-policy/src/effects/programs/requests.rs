@@ -1,6 +1,6 @@
 //! `curl`, `wget` and similar: what a request carries, and where the answer is written.
 
-use super::host_of;
+use super::addresses::{detours, host_of};
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Origin, SentKind, Text};
 use crate::programs::Invocation;
@@ -76,14 +76,23 @@ impl Shell<'_> {
                 self.bring_named(&folder, std::iter::once(said), name);
                 self.taint(&saved, Taint::Network);
             }
-            // An address of which nothing is known, such as one from a list, carries nothing.
-            let carried = kind.max(if url.is_blank() && !url.has_origin(Origin::Credential) {
-                SentKind::Nothing
-            } else {
-                of_text(&url)
-            });
-            self.send(host_of(&url), carried, name);
+            self.ask(call, &url, kind);
         }
+    }
+
+    /// Sends a request to an address, and to where it goes besides.
+    fn ask(&mut self, call: &Invocation<'_>, url: &Text, kind: SentKind) {
+        let name = call.run.name.as_str();
+        // An address of which nothing is known, such as one from a list, carries nothing.
+        let carried = kind.max(if url.is_blank() && !url.has_origin(Origin::Credential) {
+            SentKind::Nothing
+        } else {
+            of_text(url)
+        });
+        for host in detours(call, url) {
+            self.send(host, carried, name);
+        }
+        self.send(host_of(url), carried, name);
     }
 
     /// Runs the command that a file of options describes.

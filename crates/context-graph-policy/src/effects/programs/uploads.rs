@@ -1,6 +1,6 @@
 //! Programs that copy files to and from buckets, shares and drop boxes.
 
-use crate::effects::path::absolute;
+use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, SentKind, Text};
 use crate::programs::{Invocation, lists};
@@ -75,9 +75,11 @@ impl Shell<'_> {
     /// Whether a file is in one of the project's build folders.
     pub(super) fn is_built(&self, file: &Text) -> bool {
         let path = absolute(file, self.cwd());
-        path.prefix()
-            .strip_prefix(self.project)
-            .is_some_and(|below| below.split('/').any(|name| lists::BUILT.contains(&name)))
+        let path = path.prefix();
+        is_within(path, self.project)
+            && path[self.project.trim_end_matches('/').len()..]
+                .split('/')
+                .any(|name| lists::BUILT.contains(&name))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Environment variables that make a program run something.
 
+use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Text, Unknown};
+use crate::effects::{Origin, Text, Unknown};
 
 impl Shell<'_> {
     /// What a variable makes a program do.
@@ -43,16 +44,40 @@ impl Shell<'_> {
             "PS4" | "PS1" | "PS0" | "PS2" if value.prefix().contains(['$', '`']) => {
                 self.script(&format!(": \"{}\"", value.known()));
             }
-            "LD_PRELOAD" | "DYLD_INSERT_LIBRARIES" | "LD_AUDIT" => {
-                let installed = ["/usr/lib", "/lib", "/opt/homebrew"];
-                if !installed.iter().any(|folder| value.prefix().starts_with(folder)) {
-                    self.unknown(Unknown::Opaque(format!("{variable} puts code into another program")));
-                }
+            "LD_PRELOAD" | "DYLD_INSERT_LIBRARIES" | "LD_AUDIT" if !self.are_installed(value) => {
+                self.unknown(Unknown::Opaque(format!("{variable} puts code into another program")));
             }
             _ => {}
         }
     }
+
+    /// Whether all libraries of a list are in a system folder. The rest of the list may be the variable's old value.
+    fn are_installed(&self, list: &Text) -> bool {
+        let installed = |library: &Text| {
+            let place = absolute(library, self.cwd());
+            let leads_up = place.to_string().split('/').any(|name| name == "..");
+            !leads_up && LIBRARIES.iter().any(|folder| is_within(place.prefix(), folder))
+        };
+        let (mut rest, mut known) = (list.clone(), false);
+        loop {
+            let next = rest.split_once(':').or_else(|| rest.split_once(' '));
+            let (library, more) = next.map_or((rest, None), |(library, more)| (library, Some(more)));
+            let is_old = library.is_empty() || library.is_blank() && library.has_origin(Origin::Variable);
+            if !is_old && !installed(&library) {
+                return false;
+            }
+            known |= !is_old;
+            match more {
+                Some(more) => rest = more,
+                None => return known,
+            }
+        }
+    }
 }
+
+/// Folders for installed libraries.
+const LIBRARIES: &[&str] =
+    &["/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/lib", "/lib32", "/lib64", "/opt/homebrew"];
 
 pub(super) fn is_shell(name: &str) -> bool {
     crate::programs::lists::SHELLS.contains(&name)

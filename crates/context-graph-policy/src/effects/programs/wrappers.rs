@@ -1,10 +1,10 @@
 //! Programs that run another program. They are unwrapped until the program that acts is found; the tables say
 //! where its command starts.
 
-use super::network::is_this_machine;
+use super::addresses::is_this_machine;
 use crate::effects::shell::{Flow, Shell};
 use crate::effects::{Access, Origin, Privilege, Run, Text, Unknown};
-use crate::programs::Invocation;
+use crate::programs::{Invocation, hosts};
 
 impl Shell<'_> {
     /// Runs the wrapped command; `None` if the program is not a wrapper.
@@ -192,7 +192,8 @@ impl Shell<'_> {
                 .any(|lead| arg.prefix().split('@').any(|part| part.starts_with(lead)))
                 // Python tools are often run directly from their repositories.
                 && !(matches!(name, "uvx" | "pipx")
-                    && ["git+https://github.com/", "git+https://gitlab.com/"].iter().any(|home| arg.prefix().contains(home)))
+                    && arg.prefix().contains("git+https://")
+                    && hosts::are_all_of(arg.prefix(), &["github.com", "gitlab.com"]))
         };
         let mut sources = call.values("--from").chain(call.values("--spec")).chain(call.values("--package"));
         // Addresses after the command are for the program itself.

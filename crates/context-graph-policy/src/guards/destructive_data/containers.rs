@@ -17,23 +17,36 @@ pub(in crate::guards) fn is_composed_for_tests(call: &Invocation<'_>) -> bool {
 
 /// Whether only finished containers or dangling images are removed. Nothing runs in them any more.
 pub(in crate::guards) fn removes_finished(case: &Case<'_>, call: &Invocation<'_>) -> bool {
-    let plain = call.word(0) == "rm" && !call.has("-v");
-    let finished = ["status=exited", "status=dead", "status=created"];
-    let lists_leftovers = |run: &Run| {
-        run.arg(0) == "images" && run.args.iter().any(|arg| arg.known().ends_with("dangling=true"))
-    };
-    if call.word(0) == "rmi" && case.runs().any(lists_leftovers) {
-        return true;
+    let before = case.calls.iter().take_while(|other| !std::ptr::eq(other.run, call.run));
+    let before: Vec<&Invocation<'_>> = before.filter(|other| other.run.name == call.run.name).collect();
+    match call.word(0) {
+        "rm" => !call.has("-v") && takes_only(&before, &["ps", "ls", "list"], is_finished),
+        "rmi" => takes_only(&before, &["images", "ls", "list"], is_dangling),
+        _ => false,
     }
+}
+
+/// Whether the names come from lists of this kind only: the last list, and each that prints nothing but names.
+fn takes_only(before: &[&Invocation<'_>], verbs: &[&str], kind: impl Fn(&Run) -> bool) -> bool {
+    let lists = |call: &&&Invocation<'_>| call.words.iter().take(2).any(|word| verbs.contains(&word.known()));
+    let names = |call: &&Invocation<'_>| call.has_any(&["-q", "--quiet", "--format"]);
+    let lists: Vec<&Invocation<'_>> = before.iter().filter(lists).copied().collect();
+    lists.last().is_some_and(|last| kind(last.run))
+        && lists.iter().filter(|call| names(call)).all(|call| kind(call.run))
+}
+
+/// Whether a list has only containers that ended, or those of tests.
+fn is_finished(run: &Run) -> bool {
+    let states = ["status=exited", "status=dead", "status=created"];
     let for_tests = |filter: &str| filter.rsplit("name=").next().is_some_and(|name| name.starts_with("test"));
-    plain
-        && case.runs().any(|run| {
-            run.arg(0) == "ps"
-                && run.args.iter().map(Text::known).any(|arg| {
-                    finished.iter().any(|state| arg.ends_with(state))
-                        || arg.contains("name=") && for_tests(arg)
-                })
-        })
+    let ended = |arg: &str| states.iter().any(|state| arg.ends_with(state));
+    let args = || run.args.iter().map(Text::known);
+    args().any(|arg| ended(arg) || arg.contains("name=") && for_tests(arg))
+        && args().filter(|arg| arg.contains("status=")).all(ended)
+}
+
+fn is_dangling(run: &Run) -> bool {
+    run.args.iter().any(|arg| arg.known().ends_with("dangling=true"))
 }
 
 /// Whether this removes a single pod, which its controller starts again.

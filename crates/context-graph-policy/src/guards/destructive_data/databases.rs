@@ -1,6 +1,6 @@
 //! Databases: statements that delete data, from a client, a framework or a pipe.
 
-use super::Case;
+use super::{Case, comments, for_tests};
 use crate::effects::{Run, Text};
 use crate::programs::Invocation;
 
@@ -43,10 +43,12 @@ const DATABASE_CLIENTS: &[&str] = &[
 ];
 
 /// Whether a statement that deletes data is sent to a database.
-pub(super) fn drops_database(call: &Invocation<'_>) -> bool {
+pub(super) fn drops_database(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let run = call.run;
     let words = || run.args.iter().map(ToString::to_string);
-    let fed = || run.stdin.as_deref().is_some_and(deletes_data);
+    // Only here a `#` begins a comment.
+    let has_hash = matches!(run.name.as_str(), "mysql" | "mariadb" | "mycli");
+    let fed = || run.stdin.as_deref().is_some_and(|sql| deletes_data(sql, has_hash));
     match run.name.as_str() {
         // The server's own protocol, sent to it directly.
         "nc" | "ncat" | "netcat" | "telnet" | "socat" => run.stdin.as_deref().is_some_and(|text| {
@@ -54,16 +56,15 @@ pub(super) fn drops_database(call: &Invocation<'_>) -> bool {
             text.contains("flushall") || text.contains("flushdb") || text.contains("flush_all")
         }),
         name if DATABASE_CLIENTS.contains(&name) => {
-            let passing = matches!(name, "sqlite3" | "sqlite" | "duckdb")
-                && words().any(|word| word == ":memory:" || word.starts_with("/tmp/"));
-            !passing && (words().any(|word| deletes_data(&word)) || name != "sql" && fed())
+            !for_tests::is_temporary(case, call)
+                && (words().any(|word| deletes_data(&word, has_hash)) || name != "sql" && fed())
         }
         "rails" | "rake" => words().any(|word| matches!(word.as_str(), "dbconsole" | "db")) && fed(),
         "prisma" => words().any(|word| word == "execute") && fed(),
         "manage.py" | "django-admin" => words().any(|word| word == "dbshell") && fed(),
         // Frameworks whose program is a file in the project.
-        "python" | "python3" => framework(run, "manage.py"),
-        "php" => framework(run, "artisan") || framework(run, "console"),
+        "python" | "python3" => framework(case, run, "manage.py"),
+        "php" => framework(case, run, "artisan") || framework(case, run, "console"),
         _ => false,
     }
 }
@@ -90,59 +91,36 @@ pub(super) fn makes_statements(case: &Case<'_>, call: &Invocation<'_>) -> bool {
 }
 
 /// `python manage.py flush`, `php artisan migrate:fresh`: the row named after the file describes its arguments.
-fn framework(run: &Run, file: &str) -> bool {
+fn framework(case: &Case<'_>, run: &Run, file: &str) -> bool {
     let at = run.args.iter().position(|arg| arg.file_name().known() == file);
     let Some(at) = at else { return false };
     let inner = Run { name: file.to_owned(), args: run.args[at + 1..].to_vec(), ..run.clone() };
     let call = crate::programs::read(&inner, crate::programs::known(file));
-    call.stopped().next().is_some() || drops_database(&call)
-}
-
-/// Whether the database is one that tests create and drop.
-pub(in crate::guards) fn is_for_tests(call: &Invocation<'_>) -> bool {
-    let run = call.run;
-    let words: Vec<&str> = run.args.iter().map(Text::known).collect();
-    let named = |value: &str| {
-        let value = value.split('?').next().unwrap_or(value);
-        value.ends_with("_test")
-            || value.ends_with("/test.db")
-            || value == "test.db"
-            || value.starts_with("tests/")
-    };
-    let environment = run.assigns.iter().any(|(name, value)| {
-        let value = value.known();
-        match name.as_str() {
-            "MIX_ENV" | "NODE_ENV" | "APP_ENV" | "RAILS_ENV" | "RACK_ENV" => {
-                matches!(value, "test" | "testing")
-            }
-            "DJANGO_SETTINGS_MODULE" => value.rsplit('.').next() == Some("test"),
-            "DATABASE_URL" | "PGDATABASE" => named(value),
-            _ => false,
-        }
-    });
-    let told = words.iter().any(|word| {
-        matches!(*word, "--env=test" | "--env=testing")
-            || word.starts_with("--settings=") && word.rsplit('.').next() == Some("test")
-    });
-    let client =
-        matches!(run.name.as_str(), "psql" | "mysql" | "mariadb" | "sqlite3" | "mongosh" | "pg_restore");
-    // The client may switch to another database.
-    let switches =
-        words.iter().any(|word| word.contains("\\c ") || word.to_ascii_uppercase().contains("USE "));
-    environment || told || client && !switches && words.iter().any(|word| !word.contains(' ') && named(word))
+    call.stopped().next().is_some() || drops_database(case, &call)
 }
 
 /// Whether text for a database client contains statements that delete data.
-fn deletes_data(sql: &str) -> bool {
-    let upper = without_comments(&sql.to_ascii_uppercase());
+fn deletes_data(sql: &str, has_hash: bool) -> bool {
+    // What a comment of a line is depends on the database, so both readings count.
+    let upper = sql.to_ascii_uppercase();
+    let shortened = comments::without_lines(&upper, has_hash);
+    are_deleting(&upper) || shortened != upper && are_deleting(&shortened)
+}
+
+/// The statements in capital letters, without comments, strings and line breaks.
+pub(super) fn flattened(upper: &str) -> String {
+    let upper = comments::without_blocks(upper);
     // Text in quotes is data, unless it is run as a statement.
-    let upper = if upper.contains("EXECUTE") { upper } else { without_strings(&upper) };
-    let flat = upper.split_whitespace().collect::<Vec<_>>().join(" ");
-    let flat = without_passing(&flat);
+    let upper = if upper.contains("EXECUTE") { upper } else { comments::without_strings(&upper) };
+    upper.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn are_deleting(upper: &str) -> bool {
+    let flat = without_passing(&flattened(upper));
     let whole = |statement: &str| {
         let all = statement.contains("DELETE FROM")
             || statement.trim_start().starts_with("UPDATE ") && statement.contains(" SET ");
-        all && statement.split_once("WHERE").is_none_or(|(_, condition)| always_holds(condition))
+        all && behind_where(statement).is_none_or(always_holds)
     };
     flat.split(';').any(whole)
         || (flat.contains("DROP ") && flat.contains(" CASCADE"))
@@ -188,50 +166,73 @@ fn deletes_data(sql: &str) -> bool {
         // With these the server runs a program.
         || flat.contains(" TO PROGRAM ")
         || flat.contains(" FROM PROGRAM ")
-        || flat.split(';').any(|one| one.contains("PG_TERMINATE_BACKEND(") && !one.contains("WHERE"))
+        || flat.split(';').any(|one| one.contains("PG_TERMINATE_BACKEND(") && behind_where(one).is_none())
         || flat.contains("DROPDATABASE(")
         || flat.contains(".DROP(")
         || flat.contains("DELETEMANY({})")
 }
 
-/// The statements without drops of tables and databases that the same text creates or that are temporary by
+/// What follows the word `WHERE`.
+fn behind_where(statement: &str) -> Option<&str> {
+    let is_apart = |c: Option<char>| {
+        c.is_none_or(|c| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '"' | '`')))
+    };
+    statement.match_indices("WHERE").find_map(|(at, word)| {
+        let behind = &statement[at + word.len()..];
+        let whole = is_apart(statement[..at].chars().next_back()) && is_apart(behind.chars().next());
+        whole.then_some(behind)
+    })
+}
+
+/// The statements without drops of tables and databases that the same text created before or that are temporary by
 /// name.
-fn without_passing(flat: &str) -> String {
+pub(super) fn without_passing(flat: &str) -> String {
     if !flat.contains("DROP ") {
         return flat.to_owned();
     }
-    let kept =
-        flat.split(';').filter(|statement| {
-            let words: Vec<&str> = statement.split(' ').filter(|word| !word.is_empty()).collect();
-            let named = match words.as_slice() {
-                ["DROP", "TABLE" | "DATABASE", "IF", "EXISTS", name]
-                | ["DROP", "TABLE" | "DATABASE", name] => name.trim_matches(['`', '"']),
-                _ => return true,
-            };
-            let made = flat.split("CREATE ").skip(1).any(|rest| {
-                rest.split([' ', '(']).take(6).any(|word| word.trim_matches(['`', '"']) == named)
-            });
-            let for_a_while = named.ends_with("_TEST")
-                || ["TMP_", "TEMP_", "TEST_"].iter().any(|lead| named.starts_with(lead));
-            !(made || for_a_while)
-        });
+    let mut made: Vec<(&str, &str)> = Vec::new();
+    let kept = flat.split(';').filter(|statement| {
+        let words: Vec<&str> = statement.split([' ', '(']).filter(|word| !word.is_empty()).collect();
+        match words.as_slice() {
+            // With `IF NOT EXISTS` it may be an older one.
+            ["CREATE", kind @ ("TABLE" | "DATABASE"), name, ..]
+            | ["CREATE", "TEMP" | "TEMPORARY", kind @ "TABLE", name, ..]
+                if *name != "IF" =>
+            {
+                made.push((kind, name.trim_matches(['`', '"'])));
+                true
+            }
+            ["DROP", kind @ ("TABLE" | "DATABASE"), "IF", "EXISTS", name]
+            | ["DROP", kind @ ("TABLE" | "DATABASE"), name] => {
+                let name = name.trim_matches(['`', '"']);
+                let for_a_while = name.ends_with("_TEST")
+                    || ["TMP_", "TEMP_", "TEST_"].iter().any(|lead| name.starts_with(lead));
+                !(for_a_while || made.contains(&(*kind, name)))
+            }
+            _ => true,
+        }
+    });
     kept.collect::<Vec<_>>().join(";")
 }
 
 /// Whether the removed keys come from a scan for cache, temporary or test names.
 pub(in crate::guards) fn is_passing_scan(case: &Case<'_>, run: &Run) -> bool {
+    let is_client = |run: &Run| matches!(run.name.as_str(), "redis-cli" | "valkey-cli");
+    let lists = |other: &&Run| {
+        is_client(other)
+            && (other.has("--scan") || other.args.iter().any(|arg| arg.known().eq_ignore_ascii_case("keys")))
+    };
     let passing = |word: &str| {
         ["cache", "tmp", "test"].iter().any(|lead| word.trim_start_matches('*').starts_with(lead))
     };
-    matches!(run.name.as_str(), "redis-cli" | "valkey-cli")
+    let is_passing = |other: &Run| {
+        other.args.windows(2).any(|pair| pair[0].known() == "--pattern" && passing(pair[1].known()))
+    };
+    let mut listed = case.runs().take_while(|other| !std::ptr::eq(*other, run)).filter(lists).peekable();
+    is_client(run)
         && run.args.iter().any(|arg| arg.known().eq_ignore_ascii_case("del") || arg.known() == "unlink")
-        && case.runs().any(|other| {
-            other.has("--scan")
-                && other
-                    .args
-                    .windows(2)
-                    .any(|pair| pair[0].known() == "--pattern" && passing(pair[1].known()))
-        })
+        && listed.peek().is_some()
+        && listed.all(is_passing)
 }
 
 /// A condition that is always true: `1=1`, `true`, `id = id`.
@@ -239,22 +240,4 @@ fn always_holds(condition: &str) -> bool {
     let condition = condition.trim().trim_end_matches(['"', '\'', ')', ' ']);
     matches!(condition, "TRUE" | "1")
         || condition.split_once('=').is_some_and(|(left, right)| left.trim() == right.trim())
-}
-
-/// The text without its strings in single quotes.
-fn without_strings(sql: &str) -> String {
-    sql.split('\'').step_by(2).collect::<Vec<_>>().join("''")
-}
-
-/// The text without `/* … */`, which separates and hides words.
-fn without_comments(sql: &str) -> String {
-    let mut out = String::new();
-    let mut rest = sql;
-    while let Some((before, after)) = rest.split_once("/*") {
-        out.push_str(before);
-        out.push(' ');
-        rest = after.split_once("*/").map_or("", |(_, rest)| rest);
-    }
-    out.push_str(rest);
-    out
 }

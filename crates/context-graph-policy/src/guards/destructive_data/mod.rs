@@ -1,18 +1,21 @@
 //! Databases, containers, clouds and package registries: deletions that cannot be undone. The tables describe
 //! the programs. This module reads what they cannot (SQL) and decides what is excused.
 
+mod comments;
 mod containers;
 mod databases;
+mod for_tests;
 
 use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{host_of, is_this_machine};
+use crate::effects::{is_this_machine, reached_by};
 use crate::programs::Invocation;
 pub(super) use containers::{is_composed_for_tests, is_one_pod, removes_finished};
+pub(super) use databases::is_passing_scan;
 use databases::{drops_database, makes_statements};
-pub(super) use databases::{is_for_tests, is_passing_scan};
+pub(super) use for_tests::is_for_tests;
 
 pub(super) static DATABASE: Rule = Rule::ask("destructive-data/database", Severity::High);
 pub(super) static CONTAINER: Rule = Rule::ask("destructive-data/container", Severity::High);
@@ -28,7 +31,7 @@ pub(super) static GUARD: Guard = Guard {
 
 fn check(case: &Case<'_>, found: &mut Found) {
     for call in &case.calls {
-        if (drops_database(call) || makes_statements(case, call))
+        if (drops_database(case, call) || makes_statements(case, call))
             && !is_for_tests(call)
             && !is_passing_scan(case, call.run)
         {
@@ -49,8 +52,8 @@ fn deletes_by_request(call: &Invocation<'_>) -> bool {
         return true;
     }
     let is_near = || {
-        let mut urls = call.operands().iter().copied().chain(call.values("--url")).peekable();
-        urls.peek().is_some() && urls.all(|url| is_this_machine(&host_of(url)))
+        let hosts = reached_by(call);
+        !hosts.is_empty() && hosts.iter().all(is_this_machine)
     };
     let told = |methods: &[&str]| {
         let mut given = ["-X", "--method"].iter().flat_map(|option| call.values(option));

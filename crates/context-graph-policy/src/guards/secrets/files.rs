@@ -37,36 +37,50 @@ pub(in crate::guards) fn is_secret_file(target: &Target, case: &Case<'_>) -> boo
     if !links_elsewhere && harmless_name(&name) {
         return false;
     }
-    if !links_elsewhere && name == "credentials.json" && target.path.known().contains("/fixtures/") {
+    let path = target.path.to_string().to_ascii_lowercase();
+    let below = below_project(&path, case);
+    if !links_elsewhere && name == "credentials.json" && below.split('/').any(|folder| folder == "fixtures") {
         return false;
     }
-    if has_extension(&name, &["pem", "key", "crt"]) {
-        let path = target.path.to_string().to_ascii_lowercase();
-        // A `.key` file beside a certificate is its private key.
-        let certificate =
-            !has_extension(&name, &["key"]) && ["cert", "chain"].iter().any(|word| path.contains(word));
-        let public = [
-            "public",
-            "pub.",
-            "ca.",
-            "ca-",
-            "fixture",
-            "testdata",
-            "/test",
-            "example",
-            "localhost",
-            "node_modules",
-            "site-packages",
-            "/vendor/",
-        ];
-        if !links_elsewhere
-            && !name.contains("priv")
-            && (certificate || public.iter().any(|word| path.contains(word)))
-        {
-            return false;
-        }
+    if !links_elsewhere && has_extension(&name, &["pem", "key", "crt"]) && is_open_key(below, &name) {
+        return false;
     }
     SECRET_FILES.iter().any(|pattern| hits(target, pattern, case.ctx))
+}
+
+/// The part of a path below the project. Other paths are returned whole. The path is in lower case.
+fn below_project<'p>(path: &'p str, case: &Case<'_>) -> &'p str {
+    let project = case.ctx.project.trim_end_matches('/').to_ascii_lowercase();
+    if is_within(path, &project) { &path[project.len()..] } else { path }
+}
+
+/// Whether a file of keys or certificates is not secret: a certificate, a public key, or made for tests.
+fn is_open_key(path: &str, name: &str) -> bool {
+    let open_folder = |folder: &str| {
+        matches!(folder, "public" | "localhost" | "node_modules" | "site-packages" | "vendor")
+            || words_of(folder).any(|word| FOR_TESTS.contains(&word))
+    };
+    let open_word =
+        |word: &str| matches!(word, "public" | "pub" | "ca" | "localhost") || FOR_TESTS.contains(&word);
+    let certifies = |word: &str| {
+        ["cert", "chain"]
+            .iter()
+            .any(|kind| word.starts_with(kind) || word.trim_end_matches('s').ends_with(kind))
+            || word.starts_with("certificate")
+    };
+    // A `.key` file beside a certificate is its private key.
+    let certificate = !has_extension(name, &["key"]) && path.split('/').flat_map(words_of).any(certifies);
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    !name.contains("priv")
+        && (certificate || folders.split('/').any(open_folder) || words_of(name).any(open_word))
+}
+
+/// Words in the names of folders and files for tests.
+const FOR_TESTS: &[&str] =
+    &["test", "tests", "testing", "testdata", "fixture", "fixtures", "example", "examples"];
+
+fn words_of(name: &str) -> impl Iterator<Item = &str> {
+    name.split(['.', '-', '_', ' '])
 }
 
 /// Whether the target is an unknown file in a folder of keys, as `find` passes it on.

@@ -9,7 +9,7 @@ use context_graph_events::quoted;
 use super::places::{is_passing, is_within};
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{Access, Disclosure, Origin, PathEffect, Piece, Run, Text, git_settings};
+use crate::effects::{Access, Disclosure, Origin, PathEffect, Piece, Run, Text, git_settings, is_metadata};
 use crate::programs::Invocation;
 use files::{gathers, holds_keys, in_key_folder, may_be_handed};
 pub(super) use files::{is_key, is_secret_file};
@@ -68,8 +68,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
         found.add(&SHOW, reason);
     }
     for send in &case.effects.sends {
-        // Cloud machines get their credentials from these addresses.
-        if matches!(send.host.known(), "169.254.169.254" | "metadata.google.internal" | "169.254.170.2") {
+        if is_metadata(&send.host) {
             found.add(&SHOW, quoted!("`{}` would ask the cloud for this machine's credentials.", send.by));
         }
     }
@@ -137,16 +136,29 @@ fn adds_ignored(call: &Invocation<'_>) -> bool {
 
 /// Whether the output goes directly to its consumer, or only names are shown.
 pub(super) fn is_passed_on(case: &Case<'_>, call: &Invocation<'_>) -> bool {
-    if call.words.iter().any(|word| word.known() == "get-login-password") {
-        return case.runs().any(|run| run.has("--password-stdin"));
-    }
     if call.run.name == "git" && call.word(0) == "credential" {
         return asks_own_store(case, call);
     }
-    call.word(0) == "output"
-        && case.runs().any(|run| {
-            run.name == "jq" && run.args.iter().any(|arg| matches!(arg.known(), "keys" | "keys[]"))
-        })
+    let tells_password =
+        |call: &Invocation<'_>| call.words.iter().any(|word| word.known() == "get-login-password");
+    let tells_output = |call: &Invocation<'_>| call.word(0) == "output";
+    let shows_names =
+        |run: &Run| run.name == "jq" && run.args.iter().any(|arg| matches!(arg.known(), "keys" | "keys[]"));
+    tells_password(call) && is_taken(case, call, tells_password, |run| run.has("--password-stdin"))
+        || tells_output(call) && is_taken(case, call, tells_output, shows_names)
+}
+
+/// Whether everything that such calls of a program print goes into a program of another kind.
+fn is_taken(
+    case: &Case<'_>,
+    call: &Invocation<'_>,
+    prints: impl Fn(&Invocation<'_>) -> bool,
+    takes: impl Fn(&Run) -> bool,
+) -> bool {
+    let name = &call.run.name;
+    let printing = case.calls.iter().filter(|other| other.run.name == *name && prints(other)).count();
+    let taking = case.runs().filter(|run| run.fed_by == *name && takes(run)).count();
+    taking >= printing
 }
 
 /// Whether git may only use credentials from a temporary file.
