@@ -19,6 +19,9 @@ mod keeps_the_thread;
 mod lab;
 mod mcp_server;
 mod model;
+#[cfg(unix)]
+#[path = "../../crates/context-graph-cli/tests/common/pty.rs"]
+mod pty;
 mod records;
 #[cfg(unix)]
 mod screen;

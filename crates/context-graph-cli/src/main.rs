@@ -15,33 +15,22 @@ mod start {
 
     // SAFETY: this is the one `main` of the program, with the signature that C expects.
     #[unsafe(no_mangle)]
-    extern "C" fn main(_count: c_int, words: *const *const c_char) -> c_int {
+    extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
         // SAFETY: ignoring a signal installs no handler. After that, writing to a closed pipe returns an
         // error.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-        // SAFETY: the C library passed us these pointers.
-        let args = unsafe { arguments(words) };
+        // With some C libraries, Rust cannot find the command line without its own start-up code.
+        let args: Vec<OsString> = (0..usize::try_from(count).unwrap_or(0))
+            .map(|at| {
+                // SAFETY: the C library passes `count` valid strings.
+                let word = unsafe { CStr::from_ptr(*words.add(at)) };
+                OsStr::from_bytes(word.to_bytes()).to_owned()
+            })
+            .collect();
         let status = c_int::from(context_graph_cli::main(&args) as u8);
         // SAFETY: every writer has been flushed and nothing is registered to run at exit. `exit` would only
         // link more of the C library.
         unsafe { libc::_exit(status) }
-    }
-
-    /// The command line. With some C libraries, Rust cannot find it without its own start-up code.
-    ///
-    /// # Safety
-    /// `words` is a list of C strings that ends with a null pointer, as C guarantees for `main`.
-    unsafe fn arguments(words: *const *const c_char) -> Vec<OsString> {
-        let mut args = Vec::with_capacity(8);
-        // SAFETY: every step stays before the null pointer that ends the list.
-        unsafe {
-            let mut next = words;
-            while !(*next).is_null() {
-                args.push(OsStr::from_bytes(CStr::from_ptr(*next).to_bytes()).to_owned());
-                next = next.add(1);
-            }
-        }
-        args
     }
 }
 

@@ -1,13 +1,9 @@
 //! The client as a person uses it, on a pseudo-terminal.
-#![expect(unsafe_code, reason = "pseudo-terminals are only available through libc")]
 
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::fd::{FromRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,6 +11,7 @@ use serde_json::json;
 
 use super::trace::Trace;
 use super::{Lab, wait_until};
+use crate::pty;
 
 /// Keys that have no letter.
 pub mod key {
@@ -45,15 +42,10 @@ impl Lab {
     /// Starts the client on a terminal and waits until it accepts input.
     pub fn terminal(&self, args: &[&str]) -> Terminal<'_> {
         self.skip_onboarding();
-        let (master, terminal) = open_terminal().unwrap();
+        let (master, terminal) = pty::open(50, 160);
         let (mut command, log) = self.client(args);
         let stdio = || Stdio::from(terminal.try_clone().unwrap());
         command.stdin(stdio()).stdout(stdio()).stderr(stdio());
-        // SAFETY: `login_tty` only makes system calls, which are allowed between fork and exec.
-        unsafe {
-            command
-                .pre_exec(|| if libc::login_tty(0) < 0 { Err(io::Error::last_os_error()) } else { Ok(()) });
-        }
         let client = command.spawn().unwrap();
         let shown = Arc::<Mutex<Vec<u8>>>::default();
         let (mut from, shared) = (master.try_clone().unwrap(), Arc::clone(&shown));
@@ -159,22 +151,6 @@ impl Drop for Terminal<'_> {
             self.note();
         }
     }
-}
-
-/// Both ends of a new pseudo-terminal of a common size.
-fn open_terminal() -> io::Result<(File, File)> {
-    let (mut master, mut terminal) = (-1, -1);
-    let mut size = libc::winsize { ws_row: 50, ws_col: 160, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: the pointers point to our variables or are null, and we own both new descriptors.
-    let both = unsafe {
-        if libc::openpty(&raw mut master, &raw mut terminal, null_mut(), null_mut(), &raw mut size) < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        [OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(terminal)]
-    };
-    // Clones have `CLOEXEC`, the originals do not: children must not inherit them.
-    let [master, terminal] = both.map(|end| end.try_clone().map(File::from));
-    Ok((master?, terminal?))
 }
 
 fn without_blanks(text: &str) -> String {

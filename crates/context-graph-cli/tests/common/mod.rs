@@ -7,6 +7,8 @@
 
 pub mod answers;
 #[cfg(unix)]
+pub mod pty;
+#[cfg(unix)]
 pub mod team;
 #[cfg(unix)]
 pub mod terminal;

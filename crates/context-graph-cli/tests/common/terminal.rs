@@ -2,16 +2,11 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
-
-use super::{Place, Run};
+use super::{Place, Run, pty};
 
 /// After this time, the program counts as hung.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -35,13 +30,11 @@ impl Place {
 
 impl OnTerminal {
     pub fn start(mut command: Command, columns: u16) -> Self {
-        let (master, terminal) = open();
-        tcsetwinsize(&master, Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let (keyboard, terminal) = pty::open(40, columns);
         let side = || Stdio::from(terminal.try_clone().unwrap());
         let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
         // Our copy of the terminal must be closed, or we never see the program end.
         drop((command, terminal));
-        let keyboard = File::from(master);
         let mut screen = keyboard.try_clone().unwrap();
         let (send, shown) = mpsc::channel();
         std::thread::spawn(move || {
@@ -89,13 +82,4 @@ impl OnTerminal {
             stderr: String::new(),
         }
     }
-}
-
-fn open() -> (OwnedFd, OwnedFd) {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let terminal = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    (master, terminal)
 }
