@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use row::{Objection, Operands, Opt, Row, Term, Terms, Want};
+use row::{ProgramStop, Operands, Opt, Row, Term, Terms, Want};
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=programs");
@@ -168,10 +168,10 @@ impl Tables {
         self.list("Terms", &items)
     }
 
-    fn stop(&mut self, stop: &Objection) -> String {
+    fn stop(&mut self, stop: &ProgramStop) -> String {
         let (when, unless) = (self.conditions(&stop.when), self.conditions(&stop.unless));
         format!(
-            "Objection{{rule:{},when:{when},unless:{unless},says:{}}}",
+            "ProgramStop{{rule:{},when:{when},unless:{unless},says:{}}}",
             string(&stop.rule),
             string(&stop.says)
         )
@@ -194,7 +194,7 @@ impl Tables {
         let variables = self.strings(&row.variables);
         let (recursive, quiet) = (self.conditions(&row.recursive), self.conditions(&row.quiet));
         let stops: Vec<String> = row.stops.iter().map(|stop| self.stop(stop)).collect();
-        let stops = self.list("Objection", &stops);
+        let stops = self.list("ProgramStop", &stops);
         let sub: Vec<String> = row.sub.iter().map(|sub| self.row(sub)).collect();
         let sub = self.list("Row", &sub);
         let dialect = row.dialect.map_or("None".to_owned(), |dialect| format!("Some(Dialect::{dialect:?})"));

@@ -106,8 +106,8 @@ fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing,
         team: files.team().map(TeamPolicy::source),
         user: PolicyText { path: &user, text: users },
         brings_user_file: &|| files.bring(&user),
-        project: PolicyText { path: &project, text: files.policy() },
-        policies: files.policies(),
+        project: PolicyText { path: &project, text: files.policy_toml() },
+        policies: files.rego_policies(),
         standing,
         folders: Folders {
             home: text(&environment.home),
@@ -135,7 +135,7 @@ impl Origins {
         let found = [
             files.team().and_then(|team| text(format!("{TEAM}{FILE}"), &team.policy)),
             text(user.display().to_string(), &read_users(&user)),
-            text(format!("{STATE_FOLDER}/{FILE}"), files.policy()),
+            text(format!("{STATE_FOLDER}/{FILE}"), files.policy_toml()),
         ];
         let standing = files.standing();
         let untrusted = (!standing.is_in_force()).then(|| format!("{STATE_FOLDER}/{FILE}"));
@@ -165,7 +165,7 @@ pub(crate) fn actions_of(environment: &Environment, files: &ProjectFiles<'_>, ev
         files.team().map(|team| &team.policy),
         &read_users(&user),
         || files.bring(&user),
-        files.policy(),
+        files.policy_toml(),
         || files.standing().is_in_force(),
         event,
     )

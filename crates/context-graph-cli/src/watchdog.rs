@@ -65,7 +65,7 @@ impl Late {
         let (parts, budget_ms, end_ms) = match self {
             Self::Template { parts, budget_ms, end_ms } => (*parts, *budget_ms, *end_ms),
             Self::Ready(bytes, _) => return bytes,
-            Self::Rendered(reply) => return reply.stdout.as_bytes(),
+            Self::Rendered(answer) => return answer.stdout.as_bytes(),
         };
         let mut length = 0;
         for part in parts {
@@ -86,8 +86,8 @@ impl Late {
     /// The text for stderr and the exit status.
     fn end(&self) -> (&[u8], u8) {
         match self {
-            Self::Rendered(reply) if !reply.stderr.is_empty() => (reply.stderr.as_bytes(), reply.exit),
-            Self::Rendered(reply) => (LATE, reply.exit),
+            Self::Rendered(answer) if !answer.stderr.is_empty() => (answer.stderr.as_bytes(), answer.exit),
+            Self::Rendered(answer) => (LATE, answer.exit),
             Self::Ready(_, ExitStatus::Success) => (UNRECORDED, ExitStatus::Success as u8),
             Self::Ready(_, status) => (LATE, *status as u8),
             Self::Template { .. } => (LATE, ExitStatus::Error as u8),

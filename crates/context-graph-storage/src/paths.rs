@@ -6,7 +6,7 @@ mod adopt;
 mod database;
 mod held;
 mod known;
-mod settle;
+mod unmarked;
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use std::time::SystemTime;
 
 pub use adopt::Aside;
 pub use held::Held;
-use settle::{apart, ignore_all, refuse_others, settle};
+use unmarked::{apart, ignore_all, mark_folder, refuse_others};
 
 use crate::error::{IoContext, Result, StorageError};
 use crate::heads::Heads;
@@ -121,7 +121,7 @@ impl StateFolder {
             if named {
                 refuse_others(&folder, &user_seal)?;
             }
-            settle(&folder, user, &user_seal, named)?
+            mark_folder(&folder, user, &user_seal, named)?
         };
         let marked = Arc::new(folder);
         let folder = if mark.is_apart { apart(&marked, &mark.id)? } else { Arc::clone(&marked) };

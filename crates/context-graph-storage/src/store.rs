@@ -181,7 +181,7 @@ impl FoldBatch {
 
 /// A session as lists show it, without decoding its snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SessionEntry {
+pub struct SessionRow {
     /// The session's id.
     pub session_id: String,
     /// The snapshot's time when it was last stored.
@@ -288,7 +288,7 @@ pub struct CheckReport {
 }
 
 /// Receives sessions one at a time; [`ControlFlow::Break`] ends the walk.
-pub type SessionVisitor<'a> = &'a mut dyn FnMut(SessionEntry) -> ControlFlow<()>;
+pub type SessionVisitor<'a> = &'a mut dyn FnMut(SessionRow) -> ControlFlow<()>;
 
 /// Receives log records one at a time; [`ControlFlow::Break`] ends the walk.
 pub type LogVisitor<'a> = &'a mut dyn FnMut(LogEntry<'_>) -> ControlFlow<()>;

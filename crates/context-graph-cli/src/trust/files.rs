@@ -61,7 +61,7 @@ impl<'a> ProjectFiles<'a> {
     }
 
     /// The policy file.
-    pub(crate) fn policy(&self) -> &FileText {
+    pub(crate) fn policy_toml(&self) -> &FileText {
         self.policy.get_or_init(|| {
             // If the state folder is a link, its target does not count, even if it is empty.
             if self.folder.is_symlink() {
@@ -82,7 +82,7 @@ impl<'a> ProjectFiles<'a> {
     }
 
     /// The policies in Rego.
-    pub(crate) fn policies(&self) -> Option<(&[PolicyFile], &[RegoError])> {
+    pub(crate) fn rego_policies(&self) -> Option<(&[PolicyFile], &[RegoError])> {
         let read = || {
             let folder = self.folder.join(rules::POLICIES);
             is_there(&folder).then(|| rego::read_folder(&folder, read_own_unlinked))
@@ -102,8 +102,8 @@ impl<'a> ProjectFiles<'a> {
     pub(crate) fn is_empty(&self) -> bool {
         let is_nothing = |text: &FileText| matches!(text, Ok(None));
         let has_policies =
-            || self.policies().is_some_and(|(files, errors)| !files.is_empty() || !errors.is_empty());
-        is_nothing(self.policy()) && is_nothing(self.config()) && !has_policies()
+            || self.rego_policies().is_some_and(|(files, errors)| !files.is_empty() || !errors.is_empty());
+        is_nothing(self.policy_toml()) && is_nothing(self.config()) && !has_policies()
     }
 
     /// Whether the user has trusted them.
@@ -139,9 +139,9 @@ impl<'a> ProjectFiles<'a> {
     /// trusted.
     pub(crate) fn digest(&self) -> Option<Digest> {
         let place = self.place()?;
-        let policy = self.policy().as_ref().ok()?.as_deref();
+        let policy = self.policy_toml().as_ref().ok()?.as_deref();
         let config = self.config().as_ref().ok()?.as_deref();
-        let (policies, errors) = self.policies().unwrap_or_default();
+        let (policies, errors) = self.rego_policies().unwrap_or_default();
         if errors.iter().any(|error| matches!(error.kind, RegoErrorKind::Read(_))) {
             return None;
         }

@@ -17,7 +17,10 @@ mod subject;
 mod text;
 mod turns;
 
+use context_graph_events::EventName;
 use serde::Serialize;
+
+use crate::session::DREAM_ENTRY;
 
 pub use call::{Actor, Call, EventRuling, Evidence, Outcome, Part, strictness};
 pub use correlate::{CALL_EVENTS, SessionRef, correlate, correlate_events};
@@ -25,10 +28,14 @@ pub(crate) use draft::told_by;
 pub use duration::duration;
 pub use places::{EDITORS, edits_files};
 pub use subject::in_words;
+pub use turns::TurnEnd;
 pub use text::{Needle, visit_texts};
 
 /// The name of an entry whose record cannot be decoded.
 pub const UNREADABLE: &str = "unreadable";
+
+/// Events that only repeat what other entries say: a batch of calls, and a dream, which `consciousness` shows.
+pub const REPETITIONS: [&str; 2] = [EventName::PostToolBatch.as_str(), DREAM_ENTRY];
 
 /// One entry of the history.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -54,7 +54,7 @@ impl Counters {
             if let Some(before) = known.outcome {
                 let count = self.of(before);
                 *count = count.saturating_sub(1);
-            } else if known.is_refused {
+            } else if known.is_denied {
                 // It ran anyway.
                 self.calls_denied = self.calls_denied.saturating_sub(1);
             }
@@ -64,7 +64,7 @@ impl Counters {
             Event::UserPromptSubmit(prompt) if prompt.is_machine_made() => self.machine_prompts += 1,
             Event::UserPromptSubmit(_) => self.prompts += 1,
             Event::PreToolUse(_) if !known.is_asked => self.calls_asked += 1,
-            Event::PermissionDenied(_) if !known.is_refused => {
+            Event::PermissionDenied(_) if !known.is_denied => {
                 self.calls_denied += 1;
                 self.calls_asked += u64::from(!known.is_asked);
             }

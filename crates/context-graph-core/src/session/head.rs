@@ -9,7 +9,7 @@ use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
 
 /// The first fields of a [`Session`](super::Session), in the same order.
 #[derive(Debug, Deserialize)]
-pub struct SessionHead {
+pub struct SessionBeginning {
     _snapshot: SessionIdentitySnapshot,
     _lifecycle: Lifecycle,
     /// The project's root.

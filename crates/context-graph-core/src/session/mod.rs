@@ -37,7 +37,7 @@ pub use curve::{Curve, CurveNote, CurvePoint, NoteKind, Playback};
 pub use digest::DIGEST_MAX;
 pub use dream::{DREAM_COOLDOWN_MS, DREAM_ENTRY, Dream, DreamCause, dream_of};
 pub use earlier::EarlierSession;
-pub use head::SessionHead;
+pub use head::SessionBeginning;
 pub use own_entries::{
     EVENTS_LOST, EventsLost, IDENTITY_SAVED, LOSS_ACKNOWLEDGED, SESSION_TITLED, identity_saved, is_own_entry,
     loss_acknowledged, session_titled, title_given,
@@ -49,7 +49,7 @@ pub use remembered::{REMEMBERED_SESSIONS, RememberedFile, remember};
 pub use scheduled::Scheduled;
 pub use step::StepReport;
 pub use work::{
-    CommandUsed, Commands, FileTouched, Files, RefusedCall, Requests, StandingRule, Tasks, Uses, Work,
+    CommandUsed, Commands, FileTouched, Files, RefusedCall, Requests, StandingRequest, Tasks, Uses, Work,
 };
 
 use crate::continuity::{Continuity, Loop};

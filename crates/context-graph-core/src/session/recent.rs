@@ -18,7 +18,7 @@ pub(super) struct KnownCall {
     /// Whether it was requested.
     pub(super) is_asked: bool,
     /// Whether it was refused.
-    pub(super) is_refused: bool,
+    pub(super) is_denied: bool,
     /// Its outcome, if known.
     pub(super) outcome: Option<CallOutcome>,
 }
@@ -40,7 +40,7 @@ impl RecentCalls {
         let before = at.map_or_else(KnownCall::default, |at| self.0[at].1);
         let now = KnownCall {
             is_asked: before.is_asked || matches!(event, Event::PreToolUse(_)),
-            is_refused: before.is_refused || refuses || matches!(event, Event::PermissionDenied(_)),
+            is_denied: before.is_denied || refuses || matches!(event, Event::PermissionDenied(_)),
             outcome: event.outcome().or(before.outcome),
         };
         match at {
@@ -59,7 +59,7 @@ impl RecentCalls {
         let key = Some(&call.tool_use_id).filter(|id| !id.is_empty()).map(|id| hash(id))?;
         let at = self.0.iter().rposition(|(own, _)| *own == key);
         let before = at.map_or_else(KnownCall::default, |at| self.0[at].1);
-        if before.is_refused || before.outcome.is_some() {
+        if before.is_denied || before.outcome.is_some() {
             return None;
         }
         let outcome = told_by(call.tool_response.as_ref(), before.is_asked);
@@ -67,7 +67,7 @@ impl RecentCalls {
         match outcome {
             Outcome::Success => now.outcome = Some(CallOutcome::Success),
             Outcome::Failure => now.outcome = Some(CallOutcome::Failure),
-            _ => now.is_refused = true,
+            _ => now.is_denied = true,
         }
         match at {
             Some(at) => self.0[at].1 = now,

@@ -83,7 +83,7 @@ impl Session {
         }
         self.state.work.observe(event);
         if let (Some(ruling), Event::PreToolUse(call)) = (refusal, event) {
-            self.state.counters.calls_denied += u64::from(!known.is_refused);
+            self.state.counters.calls_denied += u64::from(!known.is_denied);
             self.state.work.refused(&call.tool_name, &call.tool_input, &ruling.reason);
         }
         let alarm = self.assess(event, at_ms);

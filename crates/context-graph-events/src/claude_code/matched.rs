@@ -5,6 +5,11 @@ use std::path::Path;
 use super::{Event, EventName, NotificationType};
 
 impl EventName {
+    /// Whether an agent wants to stop here, so that a refusal keeps it working.
+    pub const fn wants_to_stop(self) -> bool {
+        matches!(self, Self::Stop | Self::SubagentStop)
+    }
+
     /// Whether events of this kind have a value for matchers.
     pub const fn has_matcher(self) -> bool {
         !matches!(

@@ -212,7 +212,7 @@ mod tests {
 
     use super::super::{Exception, GuardConfig, PolicyConfig, StopGate, action};
     use super::*;
-    use crate::programs::row::{Form, Objection, Row};
+    use crate::programs::row::{Form, ProgramStop, Row};
     use crate::rego::Signal;
 
     /// The keys that a type reads: serde lists them in its error about an unknown one.
@@ -236,7 +236,7 @@ mod tests {
             ("/properties/actions/items", read_by::<action::Written>()),
             ("/$defs/program", read_by::<Row>()),
             ("/$defs/program/properties/forms/items", read_by::<Form>()),
-            ("/$defs/program/properties/stops/items", read_by::<Objection>()),
+            ("/$defs/program/properties/stops/items", read_by::<ProgramStop>()),
         ] {
             let properties = schema.pointer(place).unwrap()["properties"].as_object().unwrap();
             assert_eq!(properties.keys().cloned().collect::<BTreeSet<_>>(), read, "{place}");

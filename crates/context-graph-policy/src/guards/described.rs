@@ -13,7 +13,7 @@ use super::secrets::{SHOW, is_passed_on};
 use super::{Case, Found, GUARDS, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, Text};
-use crate::programs::row::{Objection, Reach, TAUGHT as TAUGHT_ID};
+use crate::programs::row::{ProgramStop, Reach, TAUGHT as TAUGHT_ID};
 use crate::programs::{Invocation, Row, known};
 
 static TAUGHT: Rule = Rule::ask(TAUGHT_ID, Severity::High);
@@ -59,7 +59,7 @@ const VERBS: &[&str] = &[
 
 fn check(case: &Case<'_>, found: &mut Found) {
     for call in &case.calls {
-        let mut stops: Vec<&Objection> = call.stopped().collect();
+        let mut stops: Vec<&ProgramStop> = call.stopped().collect();
         let added = case.known.added(&call.run.name);
         if let Some(row) = added.filter(|row| call.rows.first().is_none_or(|read| !std::ptr::eq(*read, *row)))
         {
@@ -77,7 +77,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
 }
 
 /// Reports what a table says, unless the target is temporary or otherwise excused.
-fn report(case: &Case<'_>, call: &Invocation<'_>, stop: &Objection, found: &mut Found) -> bool {
+fn report(case: &Case<'_>, call: &Invocation<'_>, stop: &ProgramStop, found: &mut Found) -> bool {
     let Some(rule) = rule_of(&stop.rule) else { return false };
     if is_excused(case, call, rule) {
         return true;

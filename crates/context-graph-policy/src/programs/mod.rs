@@ -22,7 +22,7 @@ mod built {
     use std::borrow::Cow;
 
     use super::row::{
-        Dialect, Form, Objection, Operand, Operands, Opt, Reach, Role, Row, Str, Term, Terms, Want,
+        Dialect, Form, ProgramStop, Operand, Operands, Opt, Reach, Role, Row, Str, Term, Terms, Want,
     };
 
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));

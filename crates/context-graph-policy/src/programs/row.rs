@@ -146,7 +146,7 @@ pub struct Form {
 /// Something that must be asked about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Objection {
+pub struct ProgramStop {
     /// The rule that reports it.
     #[serde(default = "taught", skip_serializing_if = "is_taught")]
     pub rule: Str,
@@ -237,7 +237,7 @@ pub struct Row {
     pub reach: Option<Reach>,
     /// What must be asked about.
     #[serde(skip_serializing_if = "is_empty")]
-    pub stops: List<Objection>,
+    pub stops: List<ProgramStop>,
     /// Subcommands, by their words.
     #[serde(with = "super::spelling::named", skip_serializing_if = "is_empty")]
     pub sub: List<Row>,

@@ -2,7 +2,7 @@
 
 use super::hosts;
 use super::read::Invocation;
-use super::row::{Objection, Term, Terms, Want};
+use super::row::{ProgramStop, Term, Terms, Want};
 use crate::effects::Text;
 use crate::wildcard;
 
@@ -44,12 +44,12 @@ impl Invocation<'_> {
     }
 
     /// The stops of its own rows that apply.
-    pub fn stopped(&self) -> impl Iterator<Item = &Objection> {
+    pub fn stopped(&self) -> impl Iterator<Item = &ProgramStop> {
         self.rows.iter().flat_map(|row| self.stopped_by(&row.stops))
     }
 
     /// Which of these stops apply.
-    pub fn stopped_by<'s>(&self, stops: &'s [Objection]) -> impl Iterator<Item = &'s Objection> {
+    pub fn stopped_by<'s>(&self, stops: &'s [ProgramStop]) -> impl Iterator<Item = &'s ProgramStop> {
         let any = |list: &[Terms]| list.iter().any(|terms| self.holds(terms));
         stops.iter().filter(move |stop| any(&stop.when) && !any(&stop.unless) && !self.is_quiet())
     }

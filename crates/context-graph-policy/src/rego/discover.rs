@@ -20,8 +20,8 @@ pub const MAX_ENTRIES: usize = 8192;
 /// How deep folders may be nested.
 pub const MAX_DEPTH: usize = 16;
 
-/// Top-level folders with policies for other agents.
-pub const OTHER_AGENTS: [&str; 4] = ["codex", "cursor", "factory", "opencode"];
+/// Folders in which Cupcake keeps policies for other agents. Their input has another form, so they are not read.
+pub const FOREIGN_FOLDERS: [&str; 4] = ["codex", "cursor", "factory", "opencode"];
 
 /// A policy file's name and text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Walk {
             let is_policy = Path::new(&name).extension().is_some_and(|extension| extension == "rego");
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
-                if depth > 0 || !OTHER_AGENTS.contains(&name.as_str()) {
+                if depth > 0 || !FOREIGN_FOLDERS.contains(&name.as_str()) {
                     self.folder(&entry.path(), &path, depth + 1);
                 }
             } else if kind.is_symlink() {

@@ -32,7 +32,7 @@ mod tokens;
 pub mod view;
 mod yaml;
 
-pub use discover::{OTHER_AGENTS, PolicyFile, Reader, read_folder};
+pub use discover::{FOREIGN_FOLDERS, PolicyFile, Reader, read_folder};
 pub use error::{RegoError, RegoErrorKind};
 pub use evaluate::{Evaluation, Limits, Timing};
 pub use header::{Header, Route};

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 use context_graph_events::safe_text::tame;
-use context_graph_events::{Event, Verb};
+use context_graph_events::{Event, EventName, Verb};
 use serde_json::Value;
 
 use super::policies::Material;
@@ -12,7 +12,7 @@ use crate::rego::Timing;
 use crate::{Decision, OnError, Severity, Verdict, legality};
 
 /// How many bytes of an error about an unusable file or policy are shown.
-const TROUBLE: usize = 600;
+const PROBLEM: usize = 600;
 
 /// Shown instead of text from files that the user has not trusted.
 const UNTRUSTED: &str =
@@ -31,7 +31,7 @@ pub struct RulesDecision {
     /// How long each policy took.
     pub timings: Vec<Timing>,
     /// Unusable files and policies: where they are and what is wrong.
-    pub troubles: Vec<String>,
+    pub problems: Vec<String>,
 }
 
 impl Rules {
@@ -58,7 +58,7 @@ impl Rules {
     /// A broken file does not mean "no guard" or "no gate". Its content is unknown, so it is handled as an
     /// error: for every tool call, and at an agent's first attempt to stop.
     fn with_broken_files(&self, mut decision: Decision, event: &Event) -> RulesDecision {
-        let mut troubles = Vec::new();
+        let mut problems = Vec::new();
         let concerned = match event {
             Event::PreToolUse(_) => true,
             Event::Stop(stop) => stop.is_first_attempt(),
@@ -73,9 +73,9 @@ impl Rules {
         for file in self.broken.iter().filter(|_| concerned).filter(counts) {
             let failed = Failed(self.quoted(file.to_string(), file.whose));
             decision = decision.join(self.on_broken_file(event, &failed, file.whose));
-            troubles.push(tame(&failed.0, TROUBLE));
+            problems.push(tame(&failed.0, PROBLEM));
         }
-        RulesDecision { decision, timings: Vec::new(), troubles }
+        RulesDecision { decision, timings: Vec::new(), problems }
     }
 
     /// Adds the policies' decision to the one made without them.
@@ -85,7 +85,7 @@ impl Rules {
         event: &Event,
         session: impl FnOnce() -> Value,
     ) -> RulesDecision {
-        let RulesDecision { mut decision, mut timings, mut troubles } = before_policies;
+        let RulesDecision { mut decision, mut timings, mut problems } = before_policies;
         let material = LazyCell::new(|| Material {
             object: event.clone().into_object(),
             session: session(),
@@ -99,12 +99,12 @@ impl Rules {
                 let line = if whose == Whose::Team { team_error_line(error) } else { error_line(error) };
                 let failed = Failed(self.quoted(line, whose));
                 decision = decision.join(self.on_broken_policy(event, &failed, whose));
-                troubles.push(tame(&failed.0, TROUBLE));
+                problems.push(tame(&failed.0, PROBLEM));
             }
-            troubles.dedup();
+            problems.dedup();
             timings.extend(evaluation.timings);
         }
-        RulesDecision { decision: self.settle(event, decision), timings, troubles }
+        RulesDecision { decision: self.settle(event, decision), timings, problems }
     }
 
     /// The decision as the event and the agent can carry it.
@@ -115,8 +115,8 @@ impl Rules {
 
     /// The error text that the model may read. Errors quote the file, so the text of an untrusted file is left
     /// out.
-    fn quoted(&self, trouble: String, whose: Whose) -> String {
-        if self.is_trusted(whose) { trouble } else { UNTRUSTED.to_owned() }
+    fn quoted(&self, problem: String, whose: Whose) -> String {
+        if self.is_trusted(whose) { problem } else { UNTRUSTED.to_owned() }
     }
 
     fn is_trusted(&self, whose: Whose) -> bool {
@@ -145,7 +145,8 @@ impl Rules {
         if matches!(event, Event::PreToolUse(_)) {
             return self.on_error(whose).decide(failed);
         }
-        let may_refuse = self.is_trusted(whose) || !matches!(event, Event::Stop(_) | Event::SubagentStop(_));
+        let wants_to_stop = event.known_name().is_some_and(EventName::wants_to_stop);
+        let may_refuse = self.is_trusted(whose) || !wants_to_stop;
         let refuses = self.on_error(whose) == OnError::Deny && may_refuse;
         match event.known_name().filter(|_| refuses) {
             Some(name) if legality::is_legal(name, Verb::Block) => refuse_undecided(Verdict::Block, failed),

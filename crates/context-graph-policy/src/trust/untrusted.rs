@@ -8,7 +8,7 @@ use context_graph_events::EventName;
 use crate::config::PolicyConfig;
 use crate::decision::{Decision, Verdict};
 use crate::programs::Row;
-use crate::programs::row::{Objection, Str};
+use crate::programs::row::{ProgramStop, Str};
 
 /// The rule id for refusals by untrusted policies.
 pub const RULE: &str = "project/untrusted";
@@ -49,7 +49,7 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
     // A description of what a program leaves alone would loosen; stops do not. Their texts are replaced by our
     // own.
     let programs = programs.into_iter().map(|(name, row)| {
-        let stops = row.stops.iter().map(|stop| Objection { says: Str::default(), ..stop.clone() }).collect();
+        let stops = row.stops.iter().map(|stop| ProgramStop { says: Str::default(), ..stop.clone() }).collect();
         (
             name,
             Row {
@@ -88,8 +88,8 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
 #[must_use]
 pub fn tightened(event: Option<EventName>, decision: &Decision) -> Decision {
     let verdict = decision.verdict();
-    let has_agent_go_on = matches!(event, Some(EventName::Stop | EventName::SubagentStop));
-    let mut left = if verdict.refuses_or_asks() && !has_agent_go_on {
+    let wants_to_stop = event.is_some_and(EventName::wants_to_stop);
+    let mut left = if verdict.refuses_or_asks() && !wants_to_stop {
         Decision::of(verdict.clone(), RULE, REASON, decision.severity().unwrap_or_default())
     } else {
         Decision::none()

@@ -8,7 +8,7 @@
 
 use super::{Damage, JournalEntry, Position, SessionLock};
 use crate::error::{Result, StorageError};
-use crate::store::{FoldBatch, SessionEntry, Store};
+use crate::store::{FoldBatch, SessionRow, Store};
 
 /// What to store for the entries of a fold.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct FoldPlan {
 #[derive(Debug)]
 pub struct Folded {
     /// The session as the store lists it now.
-    pub entry: SessionEntry,
+    pub entry: SessionRow,
     /// The position up to which the store now has the journal.
     pub position: Position,
     /// Whether the journal is now empty. If not, entries arrived meanwhile and wait for the next fold.

@@ -65,7 +65,7 @@ impl JournalFile {
             let file = self.open_file()?;
             file_lock::alone(&file).context("lock", &self.path)?;
             let mut damage = Vec::new();
-            if let Some(header) = self.settle(&file, &mut damage)? {
+            if let Some(header) = self.ensure_header(&file, &mut damage)? {
                 self.write_entry(&file, &header, payload)?;
                 if self.durable {
                     // Other processes do not have to wait for the disk too.
@@ -85,7 +85,7 @@ impl JournalFile {
                 Found::Whole(header) => Some(header),
                 Found::Empty | Found::Damaged => {
                     file_lock::alone(&file).context("lock", &self.path)?;
-                    let header = self.settle(&file, damage)?;
+                    let header = self.ensure_header(&file, damage)?;
                     file_lock::release(&file).context("unlock", &self.path)?;
                     header
                 }
@@ -98,7 +98,7 @@ impl JournalFile {
 
     /// Writes a header if `file` has none; `None` if the file was removed meanwhile. The caller holds the
     /// exclusive lock.
-    fn settle(&self, file: &File, damage: &mut Vec<Damage>) -> Result<Option<Header>> {
+    fn ensure_header(&self, file: &File, damage: &mut Vec<Damage>) -> Result<Option<Header>> {
         let found = header::read(&self.seal, file, &self.path, &self.session_id)?;
         if let Found::Whole(header) = found {
             return Ok(Some(header));
@@ -194,9 +194,9 @@ impl Journal<'_> {
     }
 
     /// Records `end` as the reached position, now that the loss is on record.
-    pub(crate) fn settle_at(&mut self, end: Position) {
+    pub(crate) fn overwrite_reached(&mut self, end: Position) {
         if let Some(reached) = &self.place.reached {
-            reached.settle(&self.place.seal, end);
+            reached.overwrite(&self.place.seal, end);
         }
     }
 

@@ -64,7 +64,7 @@ impl Reached {
     }
 
     /// Records `end` whatever was recorded before, now that the loss is on record.
-    pub(super) fn settle(&self, seal: &Seal, end: Position) {
+    pub(super) fn overwrite(&self, seal: &Seal, end: Position) {
         let _ = self.open(Access::WriteOrCreate).and_then(|file| write(&file, seal, end));
     }
 

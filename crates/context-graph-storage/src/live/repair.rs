@@ -83,7 +83,7 @@ impl JournalFile {
         file.write_all_at(&content, 0).context("write", &self.path)?;
         file.set_len(content.len() as u64).context("shorten", &self.path)?;
         if let Some(reached) = leads_on {
-            reached.settle(seal, Position { generation, offset: content.len() as u64, check: before });
+            reached.overwrite(seal, Position { generation, offset: content.len() as u64, check: before });
         }
         Ok(header)
     }

@@ -274,8 +274,8 @@ impl SessionLock<'_> {
     }
 
     /// Records `end` as the reached position, now that the loss is on record.
-    pub(crate) fn settle_at(&mut self, end: Position) {
-        self.journal.settle_at(end);
+    pub(crate) fn overwrite_reached(&mut self, end: Position) {
+        self.journal.overwrite_reached(end);
     }
 
     /// Appends `payload` and returns the position after it.

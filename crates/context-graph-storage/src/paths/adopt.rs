@@ -63,7 +63,7 @@ impl StateFolder {
         let name = mark::apart_name(&mark.id);
         let source = if mark.is_apart { from.folder(&name).context("open", &path)? } else { from };
         let target =
-            if is_apart { super::settle::apart(&self.marked, &mark.id)? } else { Arc::clone(&self.marked) };
+            if is_apart { super::unmarked::apart(&self.marked, &mark.id)? } else { Arc::clone(&self.marked) };
         mark::move_back(&source, &target)?;
         Mark::write(&self.marked, &seal, mark.id, is_apart)?;
         let spot = Spot::of(&self.marked);

@@ -3,7 +3,7 @@
 
 use context_graph_core::gwt::session_identity::SessionIdentitySnapshot;
 use context_graph_core::session::{
-    Cut, EarlierSession, EventRecord, Link, RememberedFile, Ruling, Session, SessionHead, Work,
+    Cut, EarlierSession, EventRecord, Link, RememberedFile, Ruling, Session, SessionBeginning, Work,
 };
 use context_graph_events::{DecodeError, Event};
 use context_graph_secrets::Memory;
@@ -130,7 +130,7 @@ pub(super) fn decode_work(bytes: &[u8]) -> Option<(Work, String)> {
     };
     match unpacked.split_first()? {
         (found, rest) if begins_alike(*found) => {
-            let (head, _) = postcard::take_from_bytes::<SessionHead>(rest).ok()?;
+            let (head, _) = postcard::take_from_bytes::<SessionBeginning>(rest).ok()?;
             Some((head.work, head.project))
         }
         _ => decode_session(bytes).ok().map(|session| (session.state.work, session.state.project)),

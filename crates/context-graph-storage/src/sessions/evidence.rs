@@ -7,14 +7,14 @@ use super::Sessions;
 use crate::error::{IoContext, Result};
 use crate::heads::Head;
 use crate::live::Position;
-use crate::store::{Break, SessionEntry, Store};
+use crate::store::{Break, SessionRow, Store};
 
 impl Sessions {
     /// Records how far a session has come. If it cannot be written, the next line makes up for it: no stored
     /// data depends on it.
     pub(super) fn note_head(
         &self,
-        entry: Option<&SessionEntry>,
+        entry: Option<&SessionRow>,
         session_id: &str,
         journal: Option<Position>,
     ) {

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::live::Held;
 use crate::paths;
 use crate::session_key::SessionKey;
-use crate::store::{Patience, SessionEntry, SessionQuery, Store, Why};
+use crate::store::{Patience, SessionRow, SessionQuery, Store, Why};
 
 /// The limits of what is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Sessions {
     pub(super) fn prune_one(
         &self,
         store: &Store,
-        listed: &SessionEntry,
+        listed: &SessionRow,
         now_ms: i64,
         why: Why,
         pruned: &mut Vec<Pruned>,

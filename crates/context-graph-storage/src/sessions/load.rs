@@ -11,7 +11,7 @@ use super::lazy_store::LazyStore;
 use super::lost::Ahead;
 use crate::error::{Result, StorageError};
 use crate::live::{JournalEntry, LiveState, Position, SessionLock, Tail};
-use crate::store::{SessionEntry, Store};
+use crate::store::{SessionRow, Store};
 
 impl Sessions {
     /// The session from its state file, else from the store, else a new one.
@@ -133,7 +133,7 @@ pub(super) fn stored(store: &Store, session_id: &str) -> Result<Option<(Session,
 }
 
 /// A session from its records alone.
-pub(crate) fn session_from_records(store: &Store, entry: &SessionEntry) -> Result<Session> {
+pub(crate) fn session_from_records(store: &Store, entry: &SessionRow) -> Result<Session> {
     let project = entry.project.clone().unwrap_or_default();
     let mut session: Option<Session> = None;
     store.visit_log(&entry.session_id, 1, &mut |record| {

@@ -160,7 +160,7 @@ pub(super) fn found_out(
         // While the store cannot be read, it is unknown whether the entries are lost.
         let Ok(folded) = folded_to() else { return Ok(None) };
         if folded.is_some_and(|to| to.generation == place.generation && to.offset >= place.offset) {
-            state.applied.into_iter().for_each(|end| lock.settle_at(end));
+            state.applied.into_iter().for_each(|end| lock.overwrite_reached(end));
             return Ok(None);
         }
         let how = PUT_BACK.to_owned();
@@ -200,7 +200,7 @@ impl Sessions {
         let session_id = lock.session_id().to_owned();
         let record = self.to_record_knowing(lost.to_event(&session_id), at_ms, None, &mut Memory::default());
         let end = lock.append(&encode_record(&record)?)?;
-        lock.settle_at(end);
+        lock.overwrite_reached(end);
         self.tell_later(&session_id, lost)?;
         Ok(end)
     }

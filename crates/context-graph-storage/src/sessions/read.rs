@@ -7,7 +7,7 @@ use super::Sessions;
 use super::codec::{decode_record, decode_session};
 use super::load::{apply, stored};
 use crate::error::Result;
-use crate::store::{Patience, SessionEntry, SessionQuery, Store, StoredRecord, refuse_other_engine};
+use crate::store::{Patience, SessionRow, SessionQuery, Store, StoredRecord, refuse_other_engine};
 
 /// Where a session was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Sessions {
     }
 
     /// The matching sessions, newest first, including those that are not in the store yet.
-    pub fn list(&self, store: Option<&Store>, query: &SessionQuery) -> Result<Vec<SessionEntry>> {
+    pub fn list(&self, store: Option<&Store>, query: &SessionQuery) -> Result<Vec<SessionRow>> {
         let mut entries = store.map(|store| store.list_sessions(query)).transpose()?.unwrap_or_default();
         for (session_id, _) in self.folder.live_sessions()? {
             let view = match self.view(store, &session_id) {
@@ -109,7 +109,7 @@ impl Sessions {
                 // A damaged session does not keep the others from being listed.
                 Err(_) => {
                     if entries.iter().all(|entry| entry.session_id != session_id) {
-                        entries.push(SessionEntry { session_id, ..SessionEntry::default() });
+                        entries.push(SessionRow { session_id, ..SessionRow::default() });
                     }
                     continue;
                 }
@@ -120,7 +120,7 @@ impl Sessions {
                 && query.until_ms.is_none_or(|until| timestamp_ms <= until)
                 && query.project.as_ref().is_none_or(|project| *project == view.session.state.project);
             if matches {
-                entries.push(SessionEntry {
+                entries.push(SessionRow {
                     session_id,
                     timestamp_ms,
                     first_stored_ms: view.session.state.started_ms,

@@ -102,8 +102,8 @@ impl Block {
     }
 
     /// Its records, in order. A decoded block has all of them.
-    pub fn records(&self) -> Records<'_> {
-        Records { rest: &self.bytes, seq: self.first, left: self.count }
+    pub fn records(&self) -> BlockRecords<'_> {
+        BlockRecords { rest: &self.bytes, seq: self.first, left: self.count }
     }
 
     /// Whether the mark of each record matches the chain from `before` to `behind`.
@@ -146,13 +146,13 @@ pub struct Packed<'a> {
 
 /// Iterates over the records of a block.
 #[derive(Debug)]
-pub struct Records<'a> {
+pub struct BlockRecords<'a> {
     rest: &'a [u8],
     seq: u64,
     left: u32,
 }
 
-impl<'a> Iterator for Records<'a> {
+impl<'a> Iterator for BlockRecords<'a> {
     type Item = Packed<'a>;
 
     fn next(&mut self) -> Option<Packed<'a>> {

@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
-use context_graph_core::audit::{Call, Entry, EventRuling, Happening};
+use context_graph_core::audit::{Call, Entry, EventRuling, Happening, TurnEnd};
 use context_graph_core::session::EventRecord;
+use context_graph_events::EventName;
+use context_graph_events::claude_code::SessionSource;
 
 use super::field::Field;
 use super::write::number;
@@ -255,17 +257,16 @@ impl<R: Rows> Derivation<'_, R> {
         let mut open: Option<&Happening> = None;
         for entry in entries {
             let Entry::Event(event) = entry else { continue };
-            let ended_by = match event.event.as_str() {
-                "Stop" | "StopFailure" => "stopped",
-                // After a compaction the same turn continues.
-                "SessionStart" if event.subject == "compact" => continue,
-                "UserPromptSubmit" | "SessionStart" | "SessionEnd" => "broken_off",
-                _ => continue,
+            let Some(name) = EventName::parse(&event.event) else { continue };
+            let ended_by = match TurnEnd::of(name, event.subject == SessionSource::Compact.as_str()) {
+                Some(TurnEnd::Stopped) => "stopped",
+                Some(TurnEnd::BrokenOff | TurnEnd::ByRun) => "broken_off",
+                None => continue,
             };
             if let Some(turn) = open.take() {
                 self.turn(turn, Some((event.at_ms, ended_by)))?;
             }
-            open = (event.event == "UserPromptSubmit").then_some(event);
+            open = (name == EventName::UserPromptSubmit).then_some(event);
         }
         if let Some(turn) = open {
             self.turn(turn, None)?;

@@ -140,10 +140,10 @@ impl Store {
         limit: usize,
         tell: &mut dyn FnMut(usize, usize),
     ) -> Result<Vec<EntryRow>> {
-        let mut passed_over = self.settle(|store| numbers(&store.connection, passed_over))?;
+        let mut passed_over = self.run(|store| numbers(&store.connection, passed_over))?;
         for _ in 0..MOST_ROUNDS {
             let found = self.newest_entries(filter, &passed_over, limit, tell)?;
-            let foreign = self.settle(|store| {
+            let foreign = self.run(|store| {
                 not_ours(&store.seal, &store.connection, found.iter().map(|entry| entry.session))
             })?;
             if foreign.is_empty() {
@@ -157,7 +157,7 @@ impl Store {
     /// How many entries match, without the text filter; counting ends soon after `most`, because millions take
     /// seconds. Sessions whose row is not ours are counted too.
     pub fn count_entries(&self, filter: &Filter, passed_over: &[String], most: usize) -> Result<u64> {
-        self.settle(|store| {
+        self.run(|store| {
             let connection = &store.connection;
             let passed_over = numbers(connection, passed_over)?;
             let scope = match &filter.sessions {
@@ -182,7 +182,7 @@ impl Store {
         limit: usize,
         tell: &mut dyn FnMut(usize, usize),
     ) -> Result<Vec<EntryRow>> {
-        self.settle(|store| {
+        self.run(|store| {
             let connection = &store.connection;
             let mut found = if filter.needles.is_empty() {
                 let scope = match &filter.sessions {

@@ -7,7 +7,7 @@ use context_graph_core::session::{EventRecord, Session};
 use rusqlite::{Connection, OpenFlags};
 
 use super::ledger::Ledger;
-use super::{About, SessionEntry, rows, schema};
+use super::{About, SessionRow, rows, schema};
 use crate::error::{Result, StorageError};
 use crate::seal::Seal;
 
@@ -44,7 +44,7 @@ impl ExportCopy {
         self.sessions += 1;
         let snapshot = &session.snapshot;
         let duration_ms = session.lasted_ms();
-        let entry = SessionEntry {
+        let entry = SessionRow {
             session_id: snapshot.session_id.clone(),
             timestamp_ms: snapshot.timestamp_ms,
             first_stored_ms: session.state.started_ms,

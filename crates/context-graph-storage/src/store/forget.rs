@@ -31,17 +31,17 @@ impl Store {
     ) -> Result<Removed> {
         SessionKey::new(id)?;
         // The rollback journal contains the old content, and that of earlier transactions, so it is emptied.
-        self.settle(|store| store.connection.execute_batch("PRAGMA journal_mode = TRUNCATE"))?;
+        self.run(|store| store.connection.execute_batch("PRAGMA journal_mode = TRUNCATE"))?;
         let transaction = self.begin()?;
-        let removed = self.settle(|_| {
+        let removed = self.run(|_| {
             let removed = forget(&self.seal, &transaction, id, at_ms, why)?;
             if let (Some(_), Some(up_to)) = (&removed, up_to) {
                 leftover::note(&self.seal, &transaction, id, up_to)?;
             }
             Ok(removed.unwrap_or_default())
         })?;
-        self.settle(|_| transaction.commit())?;
-        self.settle(|store| store.connection.execute_batch("PRAGMA journal_mode = PERSIST"))?;
+        self.run(|_| transaction.commit())?;
+        self.run(|store| store.connection.execute_batch("PRAGMA journal_mode = PERSIST"))?;
         Ok(removed)
     }
 }

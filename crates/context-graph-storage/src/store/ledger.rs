@@ -4,7 +4,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
 
 use super::field::{Field, encode_row};
-use super::{About, Chain, SessionEntry};
+use super::{About, Chain, SessionRow};
 use crate::live::Position;
 use crate::seal::{Seal, TAG_BYTES};
 
@@ -24,7 +24,7 @@ const ROW: &str = "stored session";
 pub(super) struct Ledger {
     pub(super) number: i64,
     pub(super) settled: u64,
-    pub(super) entry: SessionEntry,
+    pub(super) entry: SessionRow,
     pub(super) about: Option<About>,
 }
 
@@ -91,7 +91,7 @@ impl Ledger {
         Ok(Self {
             number: row.get(0)?,
             settled: number(21).and_then(|settled| u64::try_from(settled).ok()).unwrap_or(0),
-            entry: SessionEntry {
+            entry: SessionRow {
                 session_id: row.get(1)?,
                 previous_session_id: text(2),
                 project: text(3),

@@ -51,7 +51,7 @@ impl Store {
     pub(super) fn refuse_forgotten(&self, batch: &FoldBatch, forgotten: Option<Position>) -> Result<()> {
         let Some(to) = batch.folded_to else { return Ok(()) };
         let id = &batch.snapshot.session_id;
-        let found = self.settle(|store| find(&store.seal, &store.connection, id, to.generation))?;
+        let found = self.run(|store| find(&store.seal, &store.connection, id, to.generation))?;
         match found {
             Some(up_to) if forgotten != Some(up_to) => Err(StorageError::Forgotten { up_to }),
             _ => Ok(()),
@@ -60,7 +60,7 @@ impl Store {
 
     /// Notes that the files of a forgotten journal are gone.
     pub(crate) fn live_files_are_gone(&self, up_to: Position) -> Result<()> {
-        self.settle(|store| {
+        self.run(|store| {
             store.connection.execute("DELETE FROM meta WHERE name = ?", [name(up_to.generation)])
         })
         .map(|_| ())

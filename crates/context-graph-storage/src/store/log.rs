@@ -18,7 +18,7 @@ impl Store {
     /// entry without content.
     pub fn visit_log(&self, id: &str, from_seq: u64, visit: LogVisitor<'_>) -> Result<()> {
         SessionKey::new(id)?;
-        self.settle(|store| match find(&store.connection, id)? {
+        self.run(|store| match find(&store.connection, id)? {
             Some(ledger) => walk(&store.connection, ledger.number, from_seq, visit),
             None => Ok(()),
         })
@@ -43,7 +43,7 @@ impl Store {
         if tool_use_id.is_empty() {
             return Ok(found);
         }
-        self.settle(|store| {
+        self.run(|store| {
             let mut statement = store.connection.prepare_cached(
                 "SELECT e.session, e.seq FROM calls c JOIN events e ON e.session = c.session AND e.call = c.seq
                     WHERE c.tool_use_id = ?1
@@ -69,7 +69,7 @@ impl Store {
     /// The call ids with this prefix, each once, at most two; and the sessions that have one.
     pub fn calls_beginning(&self, beginning: &str) -> Result<(Vec<String>, Vec<String>)> {
         let end = format!("{beginning}\u{10FFFF}");
-        self.settle(|store| {
+        self.run(|store| {
             let mut statement = store.connection.prepare_cached(
                 "SELECT DISTINCT tool_use_id FROM calls WHERE tool_use_id >= ? AND tool_use_id < ? LIMIT 2",
             )?;

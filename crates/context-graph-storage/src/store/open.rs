@@ -157,7 +157,7 @@ impl Store {
     pub(crate) fn end_look(&self) -> Result<()> {
         match self.begun.take() {
             Begun::Nothing => Ok(()),
-            Begun::Read | Begun::Write => self.settle(|store| store.connection.execute_batch("COMMIT")),
+            Begun::Read | Begun::Write => self.run(|store| store.connection.execute_batch("COMMIT")),
         }
     }
 
@@ -196,7 +196,7 @@ impl Store {
         if (1..HEADER).contains(&length) {
             return Err(store.put_file_aside("it is too short"));
         }
-        store.settle(|store| {
+        store.run(|store| {
             defend(&store.connection)?;
             // SQLite would prepare some statements again once it knows their values. A hook runs most of them once.
             let is_hook = options.patience != Patience::Command;
@@ -268,7 +268,7 @@ impl Store {
     }
 
     /// Runs `work` on the database, and converts its error.
-    pub(super) fn settle<T>(&self, work: impl FnOnce(&Self) -> rusqlite::Result<T>) -> Result<T> {
+    pub(super) fn run<T>(&self, work: impl FnOnce(&Self) -> rusqlite::Result<T>) -> Result<T> {
         self.budget.renew();
         work(self).map_err(|error| self.failure(error))
     }

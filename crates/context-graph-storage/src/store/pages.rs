@@ -160,7 +160,7 @@ impl Store {
         most: usize,
         into: &mut [Stretch],
     ) -> Result<()> {
-        self.settle(|store| {
+        self.run(|store| {
             let mut statement = store.connection.prepare(&format!(
                 "SELECT at_ms, outcome FROM calls WHERE at_ms >= ?1 AND {} ORDER BY at_ms DESC LIMIT ?2",
                 among.condition(&store.connection)?
@@ -184,7 +184,7 @@ impl Store {
 
     /// The number of sessions and records.
     pub fn totals(&self) -> Result<(u64, u64)> {
-        self.settle(|store| {
+        self.run(|store| {
             let asked = "SELECT count(*), coalesce(sum(records), 0) FROM sessions";
             store.connection.query_row(asked, [], |row| {
                 Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
@@ -194,7 +194,7 @@ impl Store {
 
     /// Where the hash chain of a session is broken; `None` if it is intact.
     pub fn chain_break(&self, session_id: &str) -> Result<Option<Break>> {
-        self.settle(|store| {
+        self.run(|store| {
             let Some(ledger) = find(&store.connection, session_id)? else { return Ok(None) };
             let mut statement = store.connection.prepare_cached(
                 "SELECT first_seq, content FROM blocks WHERE session = ? ORDER BY first_seq",
@@ -235,7 +235,7 @@ impl Store {
 
     /// The call that a record of a session is a part of, by the sequence number of the call's first record.
     pub fn call_of(&self, session_id: &str, seq: u64) -> Result<Option<u64>> {
-        self.settle(|store| {
+        self.run(|store| {
             let mut statement = store.connection.prepare_cached(
                 "SELECT call FROM events WHERE session = (SELECT number FROM sessions WHERE session_id = ?) AND seq = ?",
             )?;
@@ -247,7 +247,7 @@ impl Store {
 
     /// A session on a time axis.
     pub fn axis(&self, session_id: &str) -> Result<AxisRows> {
-        self.settle(|store| {
+        self.run(|store| {
             let own = "(SELECT number FROM sessions WHERE session_id = ?)";
             let mut calls = store.connection.prepare_cached(&format!(
                 "SELECT seq, at_ms, ended_ms, tool, agent_id, agent_type, verdict, outcome, subject FROM calls
@@ -269,7 +269,7 @@ impl Store {
 
     /// How many files a session named.
     pub fn files_of(&self, session_id: &str) -> Result<u64> {
-        self.settle(|store| {
+        self.run(|store| {
             let mut statement = store.connection.prepare_cached(
                 "SELECT count(DISTINCT path) FROM files
                  WHERE session = (SELECT number FROM sessions WHERE session_id = ?)",
@@ -286,7 +286,7 @@ impl Store {
         among: Among<'_>,
         most: usize,
     ) -> Result<Vec<RuleCount>> {
-        self.settle(|store| {
+        self.run(|store| {
             let among_them = among.condition(&store.connection)?;
             let newest = DENIED_OR_ASKED
                 .map(|verdict| {
@@ -319,7 +319,7 @@ impl Store {
     /// Which files the newest `most` calls since a moment named, most frequent first.
     pub fn files_touched(&self, since_ms: i64, among: Among<'_>, most: usize) -> Result<Vec<FileCount>> {
         let editors = context_graph_core::audit::EDITORS.map(|tool| format!("'{tool}'")).join(", ");
-        self.settle(|store| {
+        self.run(|store| {
             let among_them = among.condition(&store.connection)?;
             let mut statement = store.connection.prepare(&format!(
                 "SELECT f.path, coalesce(s.project, ''), count(*), sum(x.edits), count(DISTINCT x.session), max(x.at_ms)
@@ -345,7 +345,7 @@ impl Store {
 
     /// What was injected in a session, newest first, at most `most`.
     pub fn injected(&self, session_id: &str, most: usize) -> Result<Vec<Injected>> {
-        self.settle(|store| {
+        self.run(|store| {
             let mut statement = store.connection.prepare_cached(
                 "SELECT i.seq, coalesce(e.at_ms, 0), i.kind, i.content FROM injections i
                  LEFT JOIN events e ON e.session = i.session AND e.seq = i.seq

@@ -57,7 +57,7 @@ impl Store {
 
     /// Splits the numbers into about equal parts, one for each thread that is worth starting.
     fn parts(&self) -> Result<(i64, Vec<Part>)> {
-        let last: i64 = self.settle(|store| {
+        let last: i64 = self.run(|store| {
             let asked = "SELECT coalesce(max(number), 0) FROM sessions";
             store.connection.query_row(asked, [], |row| row.get(0))
         })?;

@@ -45,13 +45,13 @@ impl Store {
             rebuilt.mended = wrong.iter().map(schema::Object::to_string).collect();
         }
         schema::prepare(&store, options.patience)?;
-        let numbers: Vec<i64> = store.settle(|store| {
+        let numbers: Vec<i64> = store.run(|store| {
             let mut statement = store.connection.prepare("SELECT number FROM sessions ORDER BY number")?;
             statement.query_map([], |row| row.get(0))?.collect()
         })?;
         for some in numbers.chunks(AT_ONCE) {
             let begun = store.begin()?;
-            store.settle(|store| {
+            store.run(|store| {
                 some.iter()
                     .try_for_each(|number| rebuild_rows(&begun, &store.seal, *number, &mut rebuilt))?;
                 begun.commit()
@@ -59,7 +59,7 @@ impl Store {
             progress(rebuilt.records);
         }
         let begun = store.begin()?;
-        store.settle(|_| {
+        store.run(|_| {
             for table in &TABLES {
                 let asked =
                     format!("DELETE FROM {} WHERE session NOT IN (SELECT number FROM sessions)", table.name);
@@ -81,7 +81,7 @@ impl Store {
 
     /// Rebuilds missing or changed snapshots and states from the records.
     fn restore_states(&self) -> Result<()> {
-        let ids: Vec<String> = self.settle(|store| {
+        let ids: Vec<String> = self.run(|store| {
             let mut statement = store.connection.prepare(&select("ORDER BY number"))?;
             let mut rows = statement.query([])?;
             let mut lost = Vec::new();
@@ -101,7 +101,7 @@ impl Store {
             let state = Some(encode_session(&session)?);
             let batch = FoldBatch { state, ..FoldBatch::of(snapshot) };
             let begun = self.begin()?;
-            self.settle(|store| {
+            self.run(|store| {
                 let Some(ledger) = find(&begun, &id)? else { return Ok(()) };
                 write::put_state(&store.seal, &begun, ledger.number, &batch)?;
                 begun.commit()

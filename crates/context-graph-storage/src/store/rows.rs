@@ -5,9 +5,10 @@
 
 use std::ops::ControlFlow;
 
-use context_graph_core::audit::{Entry, Evidence, SessionRef, correlate_events};
+use context_graph_core::audit::{Entry, Evidence, SessionRef, TurnEnd, correlate_events};
 use context_graph_core::session::EventRecord;
-use context_graph_events::{DecodeError, Event};
+use context_graph_events::claude_code::SessionSource;
+use context_graph_events::{DecodeError, Event, EventName};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::derive::{self, Rows, TABLES};
@@ -143,11 +144,17 @@ fn reaches_back(
 /// Whether a turn ended after the record `last` and up to `before`. A call that was answered in a finished turn is
 /// closed: later records with its id belong to another call. Only its batch may come later, if it had none.
 fn turn_ended(connection: &Connection, session: i64, last: i64, before: u64) -> rusqlite::Result<bool> {
-    let mut statement = connection.prepare(
-        "SELECT 1 FROM events WHERE session = ? AND seq > ? AND seq <= ?
-            AND (event IN ('UserPromptSubmit', 'Stop', 'StopFailure', 'SessionEnd')
-                OR event = 'SessionStart' AND subject <> 'compact')",
-    )?;
+    let ending = |after_compaction| {
+        let names = EventName::ALL.iter().filter(|name| TurnEnd::of(**name, after_compaction).is_some());
+        names.map(|name| format!("'{}'", name.as_str())).collect::<Vec<_>>().join(", ")
+    };
+    let mut statement = connection.prepare(&format!(
+        "SELECT 1 FROM events WHERE session = ?1 AND seq > ?2 AND seq <= ?3
+            AND CASE subject WHEN '{}' THEN event IN ({}) ELSE event IN ({}) END",
+        SessionSource::Compact.as_str(),
+        ending(true),
+        ending(false),
+    ))?;
     statement.exists(params![session, last, number(before)])
 }
 

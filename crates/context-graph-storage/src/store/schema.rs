@@ -82,10 +82,10 @@ fn changed(objects: &[Object]) -> StorageError {
 
 /// Checks the file's schema. Other tables and views next to ours are ignored.
 pub(super) fn look(store: &Store) -> Result<State> {
-    if store.settle(|store| is_as_created(&store.connection))? {
+    if store.run(|store| is_as_created(&store.connection))? {
         return Ok(State::Ours);
     }
-    let found = store.settle(|store| objects(&store.connection))?;
+    let found = store.run(|store| objects(&store.connection))?;
     let own = stored();
     let is_own_table = |name: &str| own.iter().any(|object| object.kind == "table" && object.name == name);
     let is_own = |name: &str| own.iter().any(|object| object.name == name);
@@ -103,7 +103,7 @@ pub(super) fn look(store: &Store) -> Result<State> {
 /// Repairs these objects: drops those that are in the file but not ours, and creates ours that are missing.
 pub(super) fn mend(store: &Store, wrong: &[Object]) -> Result<()> {
     let begun = store.begin()?;
-    store.settle(|_| {
+    store.run(|_| {
         let found = objects(&begun)?;
         for Object { kind, name, .. } in wrong.iter().filter(|object| found.contains(object)) {
             begun.execute_batch(&format!("DROP {kind} \"{}\"", name.replace('"', "\"\"")))?;
@@ -158,7 +158,7 @@ fn is_as_created(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 fn version(store: &Store) -> Result<i64> {
-    store.settle(|store| store.connection.query_row("PRAGMA user_version", [], |row| row.get(0)))
+    store.run(|store| store.connection.query_row("PRAGMA user_version", [], |row| row.get(0)))
 }
 
 fn too_new(store: &Store) -> StorageError {
@@ -184,7 +184,7 @@ fn compact(sql: &str) -> String {
 
 pub(super) fn create(store: &Store) -> Result<()> {
     let transaction = store.begin()?;
-    store.settle(|_| {
+    store.run(|_| {
         // Another process may have been faster.
         let found: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         let is_empty = objects(&transaction)?.is_empty();
@@ -224,7 +224,7 @@ fn migrate(store: &Store, from: i64, steps: &[&str], to: i64) -> Result<()> {
     let begun = store.begin()?;
     // From here on nobody else writes, and we have not written anything yet.
     fs::copy(&store.path, &copy).context("copy the store to", &copy)?;
-    store.settle(|_| {
+    store.run(|_| {
         for step in steps {
             begun.execute_batch(step)?;
         }

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension as _, Row, ToSql, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::ledger::{Ledger, find, is_ours, select};
-use super::{SessionEntry, SessionQuery, SessionVisitor, Stats, Store};
+use super::{SessionRow, SessionQuery, SessionVisitor, Stats, Store};
 use crate::codec;
 use crate::error::{Result, StorageError};
 use crate::session_key::SessionKey;
@@ -46,7 +46,7 @@ impl Store {
 
     fn states(&self, id: &str) -> Result<Option<States>> {
         SessionKey::new(id)?;
-        self.settle(|store| {
+        self.run(|store| {
             let mut statement = store.connection.prepare_cached(
                 "SELECT session, snapshot, state FROM states
                  WHERE session = (SELECT number FROM sessions WHERE session_id = ?)",
@@ -81,7 +81,7 @@ impl Store {
         };
         let asked = format!("UPDATE states SET {column} = NULL WHERE session = ?");
         let taken =
-            self.end_look().and_then(|()| self.settle(|store| store.connection.execute(&asked, [number])));
+            self.end_look().and_then(|()| self.run(|store| store.connection.execute(&asked, [number])));
         match taken {
             Ok(_) => StorageError::Corrupted { what: format!("the {column} of session {id}"), moved_to },
             Err(error) => error,
@@ -90,21 +90,21 @@ impl Store {
 
     /// Whether the session is there.
     pub fn knows(&self, id: &str) -> Result<bool> {
-        self.settle(|store| {
+        self.run(|store| {
             store.connection.prepare_cached("SELECT 1 FROM sessions WHERE session_id = ?")?.exists([id])
         })
     }
 
     /// The session's list entry.
-    pub fn session(&self, id: &str) -> Result<Option<SessionEntry>> {
+    pub fn session(&self, id: &str) -> Result<Option<SessionRow>> {
         SessionKey::new(id)?;
-        self.settle(|store| Ok(find(&store.connection, id)?.map(|ledger| ledger.entry)))
+        self.run(|store| Ok(find(&store.connection, id)?.map(|ledger| ledger.entry)))
     }
 
     /// The session's number, with which its chain begins. Numbers are counted up and never used twice.
     pub fn ordinal(&self, id: &str) -> Result<Option<u64>> {
         SessionKey::new(id)?;
-        self.settle(|store| Ok(find(&store.connection, id)?.map(|ledger| ledger.number.cast_unsigned())))
+        self.run(|store| Ok(find(&store.connection, id)?.map(|ledger| ledger.number.cast_unsigned())))
     }
 
     /// Visits the matching sessions, newest first, one at a time. Sessions without our tag are skipped: we did
@@ -122,7 +122,7 @@ impl Store {
                 given.push(value);
             }
         }
-        self.settle(|store| {
+        self.run(|store| {
             let asked = select(&format!("WHERE {conditions} ORDER BY updated_ms DESC, session_id DESC"));
             let mut statement = store.connection.prepare_cached(&asked)?;
             let mut rows = statement.query(&given[..])?;
@@ -141,7 +141,7 @@ impl Store {
     }
 
     /// The matching sessions, newest first.
-    pub fn list_sessions(&self, query: &SessionQuery) -> Result<Vec<SessionEntry>> {
+    pub fn list_sessions(&self, query: &SessionQuery) -> Result<Vec<SessionRow>> {
         let mut found = Vec::new();
         self.visit_sessions(query, &mut |session| {
             found.push(session);
@@ -151,8 +151,8 @@ impl Store {
     }
 
     /// The newest session of a project, except one id.
-    pub fn latest_of_project(&self, project: &str, excluding: Option<&str>) -> Result<Option<SessionEntry>> {
-        self.settle(|store| {
+    pub fn latest_of_project(&self, project: &str, excluding: Option<&str>) -> Result<Option<SessionRow>> {
+        self.run(|store| {
             let asked =
                 select("WHERE project = ? AND session_id <> ? ORDER BY updated_ms DESC, session_id DESC");
             let mut statement = store.connection.prepare_cached(&asked)?;
@@ -169,7 +169,7 @@ impl Store {
     /// The states of the newest sessions of a project, newest first. The session `excluding` and invalid states are
     /// left out.
     pub fn newest_states(&self, project: &str, excluding: &str, most: usize) -> Result<Vec<Vec<u8>>> {
-        self.settle(|store| {
+        self.run(|store| {
             let asked =
                 "SELECT session_id, state FROM sessions JOIN states ON states.session = sessions.number
                 WHERE project = ? AND session_id <> ? AND state IS NOT NULL
@@ -199,7 +199,7 @@ impl Store {
     }
 
     fn ids(&self, asked: &str, given: &[&dyn ToSql]) -> Result<Vec<String>> {
-        self.settle(|store| {
+        self.run(|store| {
             let mut statement = store.connection.prepare_cached(asked)?;
             statement.query_map(given, |row| row.get(0))?.collect()
         })
@@ -208,7 +208,7 @@ impl Store {
     /// How much is stored.
     pub fn stats(&self) -> Result<Stats> {
         let (disk_bytes, used_bytes) = self.sizes()?;
-        self.settle(|store| {
+        self.run(|store| {
             let count = |asked: &str| {
                 store.connection.query_row(asked, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)
             };
@@ -224,12 +224,12 @@ impl Store {
 
     /// Bytes on disk, and how many of them are in use: the rest is reused before the file grows.
     pub fn sizes(&self) -> Result<(u64, u64)> {
-        self.settle(Self::sizes_of_file)
+        self.run(Self::sizes_of_file)
     }
 
     /// The bytes of a project's records, compressed.
     pub fn bytes_of(&self, project: &str) -> Result<u64> {
-        self.settle(|store| {
+        self.run(|store| {
             let asked = "SELECT coalesce(sum(length(b.content)), 0) FROM blocks b JOIN sessions s ON s.number = b.session
                 WHERE s.project = ?";
             store.connection.query_row(asked, [project], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))

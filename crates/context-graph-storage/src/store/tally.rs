@@ -142,7 +142,7 @@ pub type DayOf<'a> = &'a (dyn Fn(i64) -> u32 + Sync);
 impl Store {
     /// The outcomes of a session's calls.
     pub fn call_counts(&self, session_id: &str) -> Result<Counts> {
-        self.settle(|store| {
+        self.run(|store| {
             let mut statement = store.connection.prepare_cached(
                 "SELECT x.outcome, count(*) FROM calls x
                  WHERE x.session = (SELECT number FROM sessions WHERE session_id = ?) GROUP BY x.outcome",
@@ -159,7 +159,7 @@ impl Store {
 
     /// Adds to a tally. A large store is counted by several threads, each with a part of the sessions.
     pub fn tally(&self, counting: &Counting<'_>, day_of: DayOf<'_>, into: &mut Tally) -> Result<()> {
-        let clients = &self.settle(|store| other_clients(&store.connection))?;
+        let clients = &self.run(|store| other_clients(&store.connection))?;
         if counting.sessions.is_some() {
             return self.count(counting, None, clients, day_of, into);
         }
@@ -182,7 +182,7 @@ impl Store {
         day_of: DayOf<'_>,
         into: &mut Tally,
     ) -> Result<()> {
-        self.settle(|store| {
+        self.run(|store| {
             let connection = &store.connection;
             let mut place = place(connection, counting)?;
             if let Some((first, last)) = range {

@@ -93,7 +93,7 @@ impl Store {
     /// The tombstones, in the order of removal. One that cannot be decoded is left out; verifying the chain
     /// finds it.
     pub fn tombstones(&self) -> Result<Vec<Tombstone>> {
-        self.settle(|store| {
+        self.run(|store| {
             let mut statement = store.connection.prepare("SELECT content FROM tombstones ORDER BY seq")?;
             let rows = statement.query_map([], |row| {
                 Ok(postcard::from_bytes(row.get_ref(0)?.as_blob().unwrap_or_default()).ok())

@@ -179,7 +179,7 @@ impl Store {
             report.add(part);
             present.extend(numbers);
         }
-        self.settle(|store| {
+        self.run(|store| {
             let gone = store.follow_tombstones(&mut report)?;
             store.find_gaps(&mut report, present, gone)?;
             moment.finish()
@@ -190,7 +190,7 @@ impl Store {
 
     /// Follows the logs of some sessions; returns the result and the numbers of the sessions.
     fn follow(&self, part: Part, progress: &mut dyn FnMut(u64)) -> Result<(ChainReport, Vec<i64>)> {
-        self.settle(|store| {
+        self.run(|store| {
             let connection = &store.connection;
             let (mut report, mut present) = (ChainReport::default(), Vec::new());
             let mut expected = Expected::default();
@@ -325,7 +325,7 @@ impl Store {
     /// The link after record `seq` of a session, computed from the records.
     pub fn chain_at(&self, id: &str, seq: u64) -> Result<Option<Chain>> {
         SessionKey::new(id)?;
-        self.settle(|store| {
+        self.run(|store| {
             let Some(ledger) = find(&store.connection, id)? else { return Ok(None) };
             let mut chain = Chain::begin(ledger.number.cast_unsigned(), id);
             let mut found = (seq == 0).then_some(chain);
@@ -344,7 +344,7 @@ impl Store {
 
     /// Whether SQLite finds the file intact: every page, every index, every row.
     pub fn check(&self) -> Result<CheckReport> {
-        self.settle(|store| {
+        self.run(|store| {
             // A larger cache: every row is looked up in every index, and indexes are in another order than the rows.
             let (bytes, _) = store.sizes_of_file()?;
             let kilobytes = (bytes / 16 / 1024).clamp(32 << 10, 256 << 10);

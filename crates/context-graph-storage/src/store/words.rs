@@ -20,15 +20,15 @@ impl Store {
     /// left for later, unless their session has been silent since before `since_ms`.
     pub fn learn_words(&self, since_ms: i64) -> Result<u64> {
         let transaction = self.begin()?;
-        let learned = self.settle(|_| learn(&transaction, since_ms))?;
-        self.settle(|_| transaction.commit())?;
+        let learned = self.run(|_| learn(&transaction, since_ms))?;
+        self.run(|_| transaction.commit())?;
         Ok(learned)
     }
 
     /// How many blocks are not indexed yet.
     pub fn unlearned(&self) -> Result<u64> {
         let asked = "SELECT count(*) FROM blocks WHERE searchable = 0";
-        self.settle(|store| store.connection.query_row(asked, [], |row| row.get::<_, i64>(0)))
+        self.run(|store| store.connection.query_row(asked, [], |row| row.get::<_, i64>(0)))
             .map(i64::cast_unsigned)
     }
 }

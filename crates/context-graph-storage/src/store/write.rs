@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use super::ledger::{Ledger, find};
 use super::open::Begun;
 use super::sessions::{SNAPSHOT, STATE};
-use super::{Change, FoldBatch, LogRecord, MAX_PROJECT_BYTES, SessionEntry, Store, log, rows};
+use super::{Change, FoldBatch, LogRecord, MAX_PROJECT_BYTES, SessionRow, Store, log, rows};
 use crate::codec;
 use crate::error::{Result, StorageError};
 use crate::live::Position;
@@ -26,7 +26,7 @@ impl Store {
     }
 
     /// Stores a fold and returns the session's list entry.
-    fn commit(&self, batch: &FoldBatch) -> Result<SessionEntry> {
+    fn commit(&self, batch: &FoldBatch) -> Result<SessionRow> {
         self.begin_fold(&batch.snapshot.session_id)?.put(batch, None)?.commit()
     }
 
@@ -34,7 +34,7 @@ impl Store {
     pub(crate) fn begin_fold(&self, id: &str) -> Result<BegunFold<'_>> {
         SessionKey::new(id)?;
         let writing = self.begin()?;
-        let known = self.settle(|_| find(&writing, id))?;
+        let known = self.run(|_| find(&writing, id))?;
         Ok(BegunFold { store: self, writing, known })
     }
 
@@ -54,7 +54,7 @@ impl Store {
     pub(super) fn begin(&self) -> Result<Writing<'_>> {
         if self.begun.get() != Begun::Write {
             self.end_look()?;
-            self.settle(|store| store.connection.execute_batch("BEGIN IMMEDIATE"))?;
+            self.run(|store| store.connection.execute_batch("BEGIN IMMEDIATE"))?;
         }
         self.begun.set(Begun::Nothing);
         Ok(Writing { connection: &self.connection, is_committed: false })
@@ -81,7 +81,7 @@ impl<'a> BegunFold<'a> {
         if known.is_none() {
             store.refuse_forgotten(batch, forgotten)?;
         }
-        let entry = store.settle(|_| put(&store.seal, &writing, known, batch))?;
+        let entry = store.run(|_| put(&store.seal, &writing, known, batch))?;
         Ok(WrittenFold { store, writing, entry })
     }
 }
@@ -90,14 +90,14 @@ impl<'a> BegunFold<'a> {
 pub(crate) struct WrittenFold<'a> {
     store: &'a Store,
     writing: Writing<'a>,
-    entry: SessionEntry,
+    entry: SessionRow,
 }
 
 impl WrittenFold<'_> {
     /// Makes it durable, and returns the session's list entry.
-    pub(crate) fn commit(self) -> Result<SessionEntry> {
+    pub(crate) fn commit(self) -> Result<SessionRow> {
         let Self { store, writing, entry } = self;
-        store.settle(|_| writing.commit())?;
+        store.run(|_| writing.commit())?;
         Ok(entry)
     }
 }
@@ -155,7 +155,7 @@ fn put(
     connection: &Connection,
     known: Option<Ledger>,
     batch: &FoldBatch,
-) -> rusqlite::Result<SessionEntry> {
+) -> rusqlite::Result<SessionRow> {
     let is_new = known.is_none();
     let mut ledger = match known {
         Some(ledger) => ledger,
@@ -188,7 +188,7 @@ fn put(
 fn begin_session(connection: &Connection, batch: &FoldBatch) -> rusqlite::Result<Ledger> {
     let number = next_number(connection)?;
     let snapshot = &batch.snapshot;
-    let entry = SessionEntry {
+    let entry = SessionRow {
         session_id: snapshot.session_id.clone(),
         timestamp_ms: snapshot.timestamp_ms,
         first_stored_ms: snapshot.timestamp_ms,

@@ -1,7 +1,7 @@
 //! `audit log`
 
 use clap::Args;
-use context_graph_core::session::DREAM_ENTRY;
+use context_graph_core::audit::REPETITIONS;
 use context_graph_storage::sessions::Trail;
 use context_graph_storage::store::{EntryRow, SessionQuery};
 use serde_json::Value;
@@ -66,9 +66,9 @@ pub(super) fn run(args: &LogArgs, environment: &Environment) -> CommandResult {
     };
     let mut asked = args.asked.understand_in(&shelves)?;
     if args.asked.event.is_empty() && !args.all {
-        // A batch only repeats what its calls already show. Programs get the same entries as people.
+        // Programs get the same entries as people.
         for asked in &mut asked {
-            asked.without_events.extend(["PostToolBatch", DREAM_ENTRY].map(str::to_owned));
+            asked.without_events.extend(REPETITIONS.map(str::to_owned));
         }
     }
     let limit = if args.limit == 0 || args.all { usize::MAX } else { args.limit };

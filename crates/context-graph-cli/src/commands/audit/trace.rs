@@ -4,8 +4,7 @@ mod draw;
 mod lanes;
 
 use clap::Args;
-use context_graph_core::audit::Entry;
-use context_graph_core::session::DREAM_ENTRY;
+use context_graph_core::audit::{Entry, REPETITIONS};
 use serde_json::json;
 
 use super::show::find::entries;
@@ -50,8 +49,9 @@ pub(super) fn run(args: &TraceArgs, environment: &Environment) -> CommandResult 
         let title = shelf.view(&id)?.session.title();
         return table::print_json(&json!({"session_id": id, "title": title, "entries": entries}));
     }
-    let is_repetition = |event: &str| event == DREAM_ENTRY || event == "PostToolBatch";
-    entries.retain(|entry| !matches!(entry, Entry::Event(happening) if is_repetition(&happening.event)));
+    entries.retain(|entry| {
+        !matches!(entry, Entry::Event(happening) if REPETITIONS.contains(&happening.event.as_str()))
+    });
     let width = args.width.or_else(terminal::width).unwrap_or(WIDTH);
     let mut lines = vec![format!("session {}", shelf.titled(&id))];
     lines.extend(entries.first().map(|entry| format!("from {}", time::local(entry.at_ms()))));

@@ -50,7 +50,7 @@ pub(crate) struct VerifyArgs {
     team: bool,
 }
 
-struct Findings {
+struct Verified {
     chains: ChainReport,
     tombstones: Vec<Tombstone>,
     /// Records that are still in a journal and not chained yet.
@@ -62,7 +62,7 @@ struct Findings {
 
 /// What was found in a project, and where the team's copy differs.
 struct Checked {
-    findings: Findings,
+    findings: Verified,
     team: Option<Compared>,
 }
 
@@ -198,7 +198,7 @@ fn acknowledge(shelf: &Shelf, losses: &[Loss], copy: Option<&HeadsCopy>) -> Comm
     Ok(())
 }
 
-fn look_and_tell(shelf: &Shelf, copy: Option<&HeadsCopy>) -> Result<Findings, Failure> {
+fn look_and_tell(shelf: &Shelf, copy: Option<&HeadsCopy>) -> Result<Verified, Failure> {
     let mut progress = Progress::new("following the chains");
     look(shelf, copy, &mut |done, of| progress.tell(done, of))
 }
@@ -219,7 +219,7 @@ fn look(
     shelf: &Shelf,
     copy: Option<&HeadsCopy>,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Findings, Failure> {
+) -> Result<Verified, Failure> {
     let store = shelf.store.as_ref();
     let (mut chains, mut damaged, mut tombstones) = (ChainReport::default(), None, Vec::new());
     if let Some(store) = store {
@@ -241,7 +241,7 @@ fn look(
         None => outside(shelf, store, &tombstones, copy)?,
     };
     let heads = copy.map_or(0, HeadsCopy::len);
-    Ok(Findings { chains, tombstones, waiting, heads, losses, first_break })
+    Ok(Verified { chains, tombstones, waiting, heads, losses, first_break })
 }
 
 /// The first loss that the user has not acknowledged: on record, or found in quarantine.
@@ -284,7 +284,7 @@ fn outside(
     }
 }
 
-fn findings_lines(findings: &Findings) -> Vec<String> {
+fn findings_lines(findings: &Verified) -> Vec<String> {
     let chains = &findings.chains;
     let mut lines = vec![format!(
         "{} of {} followed",
@@ -329,7 +329,7 @@ fn line(found: &Break) -> String {
     format!("{place}{}", found.what)
 }
 
-fn as_json(findings: &Findings) -> Value {
+fn as_json(findings: &Verified) -> Value {
     let chains = &findings.chains;
     let tombstones: Vec<Value> = findings
         .tombstones

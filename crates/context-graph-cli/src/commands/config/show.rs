@@ -186,7 +186,7 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
 fn policies(environment: &Environment, files: &ProjectFiles<'_>) -> Vec<Setting> {
     let user = rules::user_file(environment);
     let project = ValueSource::ProjectFile(files.folder().join(rules::FILE));
-    let said = table_of(files.policy()).into_iter().filter(|(key, _)| counts(files, File::Policy, key));
+    let said = table_of(files.policy_toml()).into_iter().filter(|(key, _)| counts(files, File::Policy, key));
     let said = said.map(|said| (project.clone(), said));
     table_of(&rules::read_users(&user))
         .into_iter()

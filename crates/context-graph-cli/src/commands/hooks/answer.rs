@@ -17,7 +17,7 @@ use super::args::OutputFormat;
 use super::context::HookContext;
 use super::error::HookError;
 use super::output::HookOutput;
-use super::remember::RecordedEvent;
+use super::remember::Remembered;
 use crate::trust::{self, told};
 use crate::watchdog::Part;
 use crate::{ExitStatus, terminal};
@@ -126,11 +126,11 @@ impl Answer {
 
     /// The same answer with the state of the session and what there is to say about it.
     #[must_use]
-    pub(super) fn with_recorded(mut self, recorded: RecordedEvent) -> Self {
-        let RecordedEvent { snapshot, words, notices, warning, summary, refused_previous, put_aside } =
+    pub(super) fn with_recorded(mut self, recorded: Remembered) -> Self {
+        let Remembered { snapshot, injection, notices, warning, summary, refused_previous, put_aside } =
             recorded;
         let output = &mut self.output;
-        output.context_injection = words;
+        output.context_injection = injection;
         if let Some(snapshot) = snapshot {
             output.consciousness_state = Some(ConsciousnessState::from_snapshot(&snapshot));
             output.ic_classification = Some(ICMonitor::of(&snapshot).classification());
@@ -250,12 +250,12 @@ pub(super) fn give(
     started: Instant,
 ) -> ExitStatus {
     if let Some(caller) = caller {
-        let reply = agents::render(caller, &answer.reply);
+        let theirs = agents::render(caller, &answer.reply);
         // If nothing was denied, the error is only for people.
-        if let (Some(error), true) = (&answer.output.error, reply.stderr.is_empty()) {
+        if let (Some(error), true) = (&answer.output.error, theirs.stderr.is_empty()) {
             terminal::complain(error);
         }
-        return give_theirs(&reply);
+        return give_theirs(&theirs);
     }
     answer.output.execution_time_ms = elapsed_ms(started);
     for notice in &mut answer.output.notices {
@@ -271,11 +271,11 @@ pub(super) fn give(
     if written { answer.status } else { ExitStatus::Error }
 }
 
-/// Writes a reply for an agent other than Claude Code.
-pub(super) fn give_theirs(reply: &AgentAnswer) -> ExitStatus {
-    terminal::print(reply.stdout.as_bytes());
-    terminal::note(&reply.stderr);
-    match reply.exit {
+/// Writes an answer for an agent other than Claude Code.
+fn give_theirs(answer: &AgentAnswer) -> ExitStatus {
+    terminal::print(answer.stdout.as_bytes());
+    terminal::note(&answer.stderr);
+    match answer.exit {
         0 => ExitStatus::Success,
         2 => ExitStatus::DamageOrDenial,
         _ => ExitStatus::Error,

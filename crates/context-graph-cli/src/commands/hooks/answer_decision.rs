@@ -13,7 +13,7 @@ use context_graph_policy::{Decision, Verdict};
 use super::answer::Answer;
 use super::decide::HookDecision;
 use super::error::HookError;
-use super::remember::RecordedEvent;
+use super::remember::Remembered;
 use crate::error_code::ErrorCode;
 use crate::rules;
 
@@ -22,7 +22,7 @@ const UNSEEN: &str = "the call was described by flags, so its input could not be
 
 impl HookDecision {
     /// The answer after the event was recorded, or after recording failed.
-    pub(super) fn answer_with(&self, recorded: Result<RecordedEvent, HookError>) -> Answer {
+    pub(super) fn answer_with(&self, recorded: Result<Remembered, HookError>) -> Answer {
         let recorded = match recorded {
             Ok(recorded) => recorded,
             Err(error) if self.event == Some(EventName::PreToolUse) => {
@@ -30,7 +30,7 @@ impl HookDecision {
             }
             Err(error) => return self.answer_failing(self.error.as_ref().unwrap_or(&error)),
         };
-        let answer = self.answer(recorded.words.as_deref()).with_recorded(recorded);
+        let answer = self.answer(recorded.injection.as_deref()).with_recorded(recorded);
         match &self.error {
             Some(error) => answer.but_failed(error),
             None => answer,
@@ -38,9 +38,9 @@ impl HookDecision {
     }
 
     /// The answer for the decision, with our own words for the model.
-    pub(super) fn answer(&self, words: Option<&str>) -> Answer {
+    pub(super) fn answer(&self, injection: Option<&str>) -> Answer {
         let Some(event) = self.event else { return Answer::nothing_to_say() };
-        let decision = match words {
+        let decision = match injection {
             Some(text) => {
                 let context = Decision::context("context-graph/continuity", text);
                 Cow::Owned(self.decision.clone().join(context))
@@ -54,10 +54,10 @@ impl HookDecision {
         {
             fields.insert("systemMessage".to_owned(), message.into());
         }
-        answer.output.notices.clone_from(&self.troubles);
+        answer.output.notices.clone_from(&self.problems);
         answer.output.notices.extend(self.decision.uncarried().map(str::to_owned));
         // The event was still decided, so the hook did not fail.
-        answer.output.error_code = (!self.troubles.is_empty()).then_some(ErrorCode::Policy);
+        answer.output.error_code = (!self.problems.is_empty()).then_some(ErrorCode::Policy);
         if !self.skipped_policies.is_empty() {
             let files = self.skipped_policies.iter().map(|file| name(file)).collect::<Vec<_>>().join(", ");
             answer.output.notices.push(format!("policies that read the input were not evaluated: {files}"));
@@ -102,16 +102,7 @@ impl HookDecision {
     /// not repeated.
     fn message(&self, ruling: Option<&Ruling>) -> Option<String> {
         let mut lines = Vec::new();
-        // For these events the client itself shows the reason.
-        let is_shown = matches!(
-            self.event,
-            Some(
-                EventName::PreToolUse
-                    | EventName::PostToolUse
-                    | EventName::UserPromptSubmit
-                    | EventName::Stop
-            )
-        );
+        let is_shown = self.event.is_some_and(client_shows_reason);
         let is_told = |ruling: &&Ruling| {
             self.refuses_or_asks() && !is_shown
                 || was_released(&self.decision)
@@ -128,9 +119,9 @@ impl HookDecision {
             lines.push(format!("context-graph: passed before stopping: {}", self.passed.join(", ")));
         }
         let shown = ruling.filter(|_| self.refuses_or_asks() && is_shown).map_or("", |ruling| &ruling.reason);
-        for trouble in &self.troubles {
-            if !shown.contains(trouble) && !lines.iter().any(|line| line.contains(trouble)) {
-                lines.push(format!("context-graph: a policy could not be used: \"{trouble}\""));
+        for problem in &self.problems {
+            if !shown.contains(problem) && !lines.iter().any(|line| line.contains(problem)) {
+                lines.push(format!("context-graph: a policy could not be used: \"{problem}\""));
             }
         }
         (!lines.is_empty()).then(|| lines.join("\n"))
@@ -160,4 +151,12 @@ pub(super) fn ruling_of(decision: &Decision) -> Option<Ruling> {
 /// Whether the rules would keep the agent from stopping, but did so already once, so that it may stop now.
 fn was_released(decision: &Decision) -> bool {
     *decision.verdict() == Verdict::Allow && decision.notes().any(|note| note == RELEASED)
+}
+
+/// Whether the client itself shows the reason if this event is refused.
+const fn client_shows_reason(event: EventName) -> bool {
+    matches!(
+        event,
+        EventName::PreToolUse | EventName::PostToolUse | EventName::UserPromptSubmit | EventName::Stop
+    )
 }

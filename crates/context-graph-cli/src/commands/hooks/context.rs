@@ -44,7 +44,7 @@ pub(crate) struct HookContext<'a> {
     /// crash is answered with "ask". A call that only could not be recorded keeps its decision.
     fails_as_ask: Arc<AtomicBool>,
     /// The refusal or question that nothing may revert, once there is one. A panic is answered with it.
-    refusal: Arc<Mutex<Option<Answer>>>,
+    final_answer: Arc<Mutex<Option<Answer>>>,
     /// The agent to answer, if it is not Claude Code.
     caller: Arc<Mutex<Option<Caller>>>,
     /// What the answers for a late or crashing hook are prepared for: whether the event is a tool call, and the
@@ -71,7 +71,7 @@ impl<'a> HookContext<'a> {
             sessions: OnceCell::new(),
             now_ms: OnceCell::new(),
             fails_as_ask: Arc::default(),
-            refusal: Arc::default(),
+            final_answer: Arc::default(),
             caller: Arc::default(),
             prepared: Cell::default(),
             handed_on: RefCell::default(),
@@ -196,17 +196,17 @@ impl<'a> HookContext<'a> {
         answer::failed(error, self.fails_as_ask())
     }
 
-    /// From now on, a panic is answered with this refusal.
-    pub(super) fn answer_panics_with(&self, refusal: Answer) {
-        if let Ok(mut stands) = self.refusal.lock() {
-            *stands = Some(refusal);
+    /// From now on, a panic is answered with this refusal or question.
+    pub(super) fn answer_panics_with(&self, answer: Answer) {
+        if let Ok(mut stands) = self.final_answer.lock() {
+            *stands = Some(answer);
         }
     }
 
     /// Answers a panic like any other failure: one JSON object, exit 1, nothing else on stdout. An earlier refusal or
     /// question is written instead.
     pub(super) fn answer_panics(&self) {
-        let (fails_as_ask, refusal) = (Arc::clone(&self.fails_as_ask), Arc::clone(&self.refusal));
+        let (fails_as_ask, final_answer) = (Arc::clone(&self.fails_as_ask), Arc::clone(&self.final_answer));
         let caller = Arc::clone(&self.caller);
         std::panic::set_hook(Box::new(move |panic| {
             // If a policy makes its engine panic, it is treated as one that does not end: its thread stays
@@ -218,8 +218,8 @@ impl<'a> HookContext<'a> {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             let error = HookError::Internal(format!("panic at {place}"));
             // The panicking thread may hold these locks, so we do not wait for them.
-            let answer = match refusal.try_lock().ok().and_then(|mut stands| stands.take()) {
-                Some(refusal) => refusal.but_failed(&error),
+            let answer = match final_answer.try_lock().ok().and_then(|mut stands| stands.take()) {
+                Some(answer) => answer.but_failed(&error),
                 None => answer::failed(&error, fails_as_ask.load(Ordering::Relaxed)),
             };
             let caller = caller.try_lock().ok().and_then(|caller| caller.clone());

@@ -30,7 +30,7 @@ pub(super) struct HookDecision {
     pub(super) event: Option<EventName>,
     pub(super) decision: Decision,
     /// Files and policies that could not be used.
-    pub(super) troubles: Vec<String>,
+    pub(super) problems: Vec<String>,
     /// Whether it is a call with unknown input.
     pub(super) input_unseen: bool,
     /// Policies that were not evaluated because of that.
@@ -73,19 +73,19 @@ impl HookDecision {
         // A policy that does not end must not revert a refusal or a question of the guards.
         if rules.has_policies() && before_policies.decision.verdict().refuses_or_asks() {
             let decision = rules.settle(event, before_policies.decision.clone());
-            let refused = Self::new(event, decision, before_policies.troubles.clone());
-            refused.make_final(context, budget::answer_by(time_for(&rules, event)));
+            let final_answer = Self::new(event, decision, before_policies.problems.clone());
+            final_answer.make_final(context, budget::answer_by(time_for(&rules, event)));
         }
         let known = || context.sessions().ok()?.peek(event.session_id()).ok().flatten();
         let view = || rules::session_view(known());
-        let RulesDecision { decision, troubles, .. } = rules.decide_by_policies(before_policies, event, view);
+        let RulesDecision { decision, problems, .. } = rules.decide_by_policies(before_policies, event, view);
         let fixed_by_team = decision.findings().any(|finding| rules.is_fixed_by_team(&finding.rule));
         let mut decided = Self {
             input_unseen: incoming.input_unseen,
             skipped_policies,
             has_action: rules.has_action_for(event),
             fixed_by_team,
-            ..Self::new(event, decision, troubles)
+            ..Self::new(event, decision, problems)
         };
         if is_stop && rules.has_gates() {
             decided.pass_gates(context, &rules, event, context.time_of(incoming));
@@ -99,11 +99,11 @@ impl HookDecision {
         decided
     }
 
-    fn new(event: &Event, decision: Decision, troubles: Vec<String>) -> Self {
+    fn new(event: &Event, decision: Decision, problems: Vec<String>) -> Self {
         Self {
             event: event.known_name(),
             decision,
-            troubles,
+            problems,
             input_unseen: false,
             skipped_policies: Vec::new(),
             has_action: false,

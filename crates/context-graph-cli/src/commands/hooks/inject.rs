@@ -45,7 +45,7 @@ impl Moment {
     }
 
     /// What to say, if anything. `instructions` returns what the project already tells the model.
-    pub(super) fn words(
+    pub(super) fn injection(
         &self,
         session: &Session,
         previous: Option<&Session>,

@@ -27,11 +27,11 @@ const UNIGNORED: &str = "`.context-graph/.gitignore` was not ours any more, so g
 
 /// What is known once an event is recorded.
 #[derive(Debug, Default)]
-pub(super) struct RecordedEvent {
+pub(super) struct Remembered {
     /// The state of the session, if known.
     pub(super) snapshot: Option<SessionIdentitySnapshot>,
     /// What to tell the model.
-    pub(super) words: Option<String>,
+    pub(super) injection: Option<String>,
     /// What the user should know, in our own fields.
     pub(super) notices: Vec<String>,
     /// A warning that the client shows the user.
@@ -50,7 +50,7 @@ pub(super) fn event(
     incoming: Incoming,
     decided: &HookDecision,
     record_mode: RecordMode,
-) -> Result<RecordedEvent, HookError> {
+) -> Result<Remembered, HookError> {
     let event = &incoming.event;
     // Gates may have taken minutes, and the turn ends after them.
     let after_gates = || context.now_ms() + i64::try_from(decided.gates_took.as_millis()).unwrap_or(0);
@@ -82,7 +82,7 @@ fn append(
     incoming: Incoming,
     decided: &HookDecision,
     at_ms: i64,
-) -> Result<RecordedEvent, HookError> {
+) -> Result<Remembered, HookError> {
     let sessions = context.sessions()?;
     let session_id = incoming.event.session_id().to_owned();
     let took_us = || context.took_us(Duration::ZERO);
@@ -93,7 +93,7 @@ fn append(
     }
     context.timings.mark("commit");
     let notices = damage.iter().map(ToString::to_string).chain(context.complaint()).collect();
-    Ok(RecordedEvent { snapshot, notices, ..RecordedEvent::default() })
+    Ok(Remembered { snapshot, notices, ..Remembered::default() })
 }
 
 /// Applies an event to its session, whether that is in live files or only in the store. Not inlined: its frame
@@ -104,7 +104,7 @@ fn step(
     incoming: Incoming,
     decided: &HookDecision,
     at_ms: i64,
-) -> Result<RecordedEvent, HookError> {
+) -> Result<Remembered, HookError> {
     let (sessions, config) = (context.sessions()?, context.config());
     let Incoming { event, previous_session_id, caller, .. } = incoming;
     let session_id = event.session_id().to_owned();
@@ -137,13 +137,13 @@ fn step(
     let Stepped { session, report, previous, refused_previous, damage, lost, calls, postponed, is_repeat } =
         stepped;
     let instructions = || instructions(context.environment.project_root());
-    let mut words = moment.words(&session, previous.as_ref(), &report, &config.inject, instructions);
+    let mut injection = moment.injection(&session, previous.as_ref(), &report, &config.inject, instructions);
     if let Some(caller) = &caller {
         // The first copy of the event was already answered with it.
-        words = words.filter(|_| !is_repeat);
-        words = keep_for_later(sessions, &session_id, at_ms, caller, decided, words)?;
+        injection = injection.filter(|_| !is_repeat);
+        injection = keep_for_later(sessions, &session_id, at_ms, caller, decided, injection)?;
         let delayed = report.waited.iter().cloned();
-        words = delayed.chain(words).reduce(|all, text| format!("{all}\n\n{text}"));
+        injection = delayed.chain(injection).reduce(|all, text| format!("{all}\n\n{text}"));
     }
     // Counted from the records, which also show calls without an answer.
     let calls = || calls.map_or_else(|| Calls::as_counted(&session.state.counters), Calls::on_record);
@@ -171,7 +171,7 @@ fn step(
         HookError::PutAside { folder, above, pieces }
     });
     let (snapshot, warning) = (Some(session.snapshot), ignore_file_was_replaced.then_some(UNIGNORED));
-    Ok(RecordedEvent { snapshot, words, notices, warning, summary, refused_previous, put_aside })
+    Ok(Remembered { snapshot, injection, notices, warning, summary, refused_previous, put_aside })
 }
 
 /// Records context that this event of another agent cannot carry, for a later event. Returns what this one
@@ -183,12 +183,12 @@ fn keep_for_later(
     at_ms: i64,
     caller: &Caller,
     decided: &HookDecision,
-    words: Option<String>,
+    injection: Option<String>,
 ) -> Result<Option<String>, HookError> {
     if caller.verbs().contains(&Verb::AddContext) {
-        return Ok(words);
+        return Ok(injection);
     }
-    let texts: Vec<String> = decided.context().map(str::to_owned).chain(words).collect();
+    let texts: Vec<String> = decided.context().map(str::to_owned).chain(injection).collect();
     if !texts.is_empty() && caller.agent.is_some_and(Agent::has_place_for_context) {
         sessions.append(session_id, context_waits(session_id, &texts), at_ms, None, || 0)?;
     }

@@ -29,7 +29,7 @@ pub(crate) struct ReplayArgs {
     limit: usize,
 }
 
-struct HeldCall {
+struct StoppedCall {
     session: String,
     line: usize,
     verdict: &'static str,
@@ -41,8 +41,8 @@ struct HeldCall {
 struct Replayed {
     rules: Rules,
     calls: usize,
-    held: Vec<HeldCall>,
-    /// Held calls that ran without an error at the time. These may be false alarms.
+    stopped: Vec<StoppedCall>,
+    /// Stopped calls that ran without an error at the time. These may be false alarms.
     ran_well: usize,
     bad: usize,
 }
@@ -55,7 +55,7 @@ impl EventSink for Replayed {
                 let decision = self.rules.decide(&event, || Value::Null);
                 if decision.verdict().refuses_or_asks() {
                     let what = call.get_command().or_else(|| call.get_file_path()).unwrap_or_default();
-                    self.held.push(HeldCall {
+                    self.stopped.push(StoppedCall {
                         session: event.session_id().to_owned(),
                         line,
                         verdict: decision.verdict().verb().map_or("none", |verb| verb.as_str()),
@@ -66,7 +66,7 @@ impl EventSink for Replayed {
                 }
             }
             Event::PostToolUse(done) if done.outcome() == CallOutcome::Success => {
-                self.ran_well += usize::from(self.held.iter().any(|held| held.id == done.tool_use_id));
+                self.ran_well += usize::from(self.stopped.iter().any(|stopped| stopped.id == done.tool_use_id));
             }
             _ => {}
         }
@@ -80,15 +80,15 @@ impl EventSink for Replayed {
 
 pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> CommandResult {
     let rules = args.place.rules(environment);
-    let mut replayed = Replayed { rules, calls: 0, held: Vec::new(), ran_well: 0, bad: 0 };
+    let mut replayed = Replayed { rules, calls: 0, stopped: Vec::new(), ran_well: 0, bad: 0 };
     transcript::play_all(&transcript_files::named_or_usual(&args.transcripts, environment)?, &mut replayed)?;
     let mut by_rule: BTreeMap<&str, usize> = BTreeMap::new();
-    for held in &replayed.held {
-        *by_rule.entry(held.rules.as_str()).or_default() += 1;
+    for stopped in &replayed.stopped {
+        *by_rule.entry(stopped.rules.as_str()).or_default() += 1;
     }
     if args.place.json {
-        let held: Vec<Value> = replayed
-            .held
+        let stopped: Vec<Value> = replayed
+            .stopped
             .iter()
             .take(args.limit)
             .map(|s| {
@@ -96,19 +96,19 @@ pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> CommandResult
             })
             .collect();
         return table::print_json(&json!({
-            "calls": replayed.calls, "denied_or_asked": replayed.held.len(), "ran_without_error": replayed.ran_well,
-            "by_rule": by_rule, "first": held, "lines_not_understood": replayed.bad,
+            "calls": replayed.calls, "denied_or_asked": replayed.stopped.len(), "ran_without_error": replayed.ran_well,
+            "by_rule": by_rule, "first": stopped, "lines_not_understood": replayed.bad,
         }));
     }
     let mut lines = vec![format!(
         "{} of {} would have been denied or asked about; {} of these ran without an error",
-        replayed.held.len(),
+        replayed.stopped.len(),
         counted(replayed.calls, "call", "calls"),
         replayed.ran_well
     )];
     lines.extend(by_rule.iter().map(|(rules, count)| format!("{count:>6}  {rules}")));
-    for held in replayed.held.iter().take(args.limit) {
-        lines.push(format!("{} ({}) {}", held.verdict, held.rules, held.call));
+    for stopped in replayed.stopped.iter().take(args.limit) {
+        lines.push(format!("{} ({}) {}", stopped.verdict, stopped.rules, stopped.call));
     }
     table::page_lines(lines)
 }

@@ -19,7 +19,7 @@ use context_graph_core::session::Session;
 use context_graph_events::agents::Agent;
 use context_graph_storage::Store;
 use context_graph_storage::sessions::{SessionView, Sessions, Trail};
-use context_graph_storage::store::{SessionEntry, SessionQuery};
+use context_graph_storage::store::{SessionRow, SessionQuery};
 pub(crate) use scope::{Label, ScopeArgs, Shelves};
 use serde_json::{Value, json};
 
@@ -262,7 +262,7 @@ impl Shelf {
         ids.iter().map(|id| self.titled(id)).collect()
     }
 
-    fn newest(&self) -> Result<Option<SessionEntry>, Failure> {
+    fn newest(&self) -> Result<Option<SessionRow>, Failure> {
         let query = SessionQuery { limit: Some(1), project: self.only.clone(), ..SessionQuery::default() };
         Ok(self.sessions.list(self.store.as_ref(), &query)?.into_iter().next())
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use context_graph_storage::store::SessionEntry;
+use context_graph_storage::store::SessionRow;
 
 use super::{PlaceArgs, Shelf};
 use crate::commands::failure::Failure;
@@ -72,12 +72,12 @@ impl Shelves {
 
     /// The session that was meant, with its shelf: by its id or the beginning of it, or the newest of all.
     pub(crate) fn find(mut self, wanted: Option<&str>) -> Result<(Shelf, String), Failure> {
-        let (mut found, mut failed): (Option<(usize, SessionEntry)>, _) = (None, None);
+        let (mut found, mut failed): (Option<(usize, SessionRow)>, _) = (None, None);
         for (at, shelf) in self.iter().enumerate() {
             match wanted {
                 None => {
                     let newest = shelf.newest()?;
-                    let is_newer = |entry: &SessionEntry| {
+                    let is_newer = |entry: &SessionRow| {
                         found.as_ref().is_none_or(|(_, known)| known.timestamp_ms < entry.timestamp_ms)
                     };
                     found = newest.filter(is_newer).map(|entry| (at, entry)).or(found);

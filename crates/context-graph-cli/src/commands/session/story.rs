@@ -1,7 +1,7 @@
 //! One event of a session, as a line.
 
-use context_graph_core::audit::in_words;
-use context_graph_core::session::{DREAM_ENTRY, EventRecord, EventsLost, dream_of, waiting_texts};
+use context_graph_core::audit::{REPETITIONS, in_words};
+use context_graph_core::session::{EventRecord, EventsLost, dream_of, waiting_texts};
 use context_graph_events::{CallOutcome, Event};
 use serde_json::{Value, json};
 
@@ -45,9 +45,9 @@ impl Line {
         object
     }
 
-    /// Whether it only repeats what other lines say: a batch of calls, or a dream, which `consciousness` shows.
+    /// Whether it only repeats what other lines say.
     pub(super) fn is_repetition(&self) -> bool {
-        self.event == DREAM_ENTRY || self.event == "PostToolBatch"
+        REPETITIONS.contains(&self.event.as_str())
     }
 
     pub(super) fn to_text(&self) -> String {

@@ -41,10 +41,10 @@ pub(super) struct Review {
 impl Review {
     pub(super) fn of(files: &ProjectFiles<'_>) -> Self {
         let mut review = Self::default();
-        review.read(rules::FILE, File::Policy, files.policy());
+        review.read(rules::FILE, File::Policy, files.policy_toml());
         review.read(config::FILE, File::Config, files.config());
         review.needs_time = review.found.iter().any(|(power, _)| *power == Power::Runs);
-        let (policies, errors) = files.policies().unwrap_or_default();
+        let (policies, errors) = files.rego_policies().unwrap_or_default();
         for policy in policies {
             review.policy(policy);
         }

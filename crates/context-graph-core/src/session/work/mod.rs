@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use commands::{CommandUsed, Commands};
 pub use files::{FileTouched, Files};
-pub use requests::{Requests, StandingRule};
+pub use requests::{Requests, StandingRequest};
 pub use tasks::Tasks;
 pub use uses::Uses;
 

@@ -15,7 +15,7 @@ const READ: usize = 6_000;
 
 /// A sentence of the user that stays valid after the current request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StandingRule {
+pub struct StandingRequest {
     /// The sentence.
     pub text: String,
     /// Whether it is strict: `never` and `always` are; `use` and `only` may be about this one thing.
@@ -30,7 +30,7 @@ pub struct Requests {
     /// The newest request; empty if there was only one.
     pub newest: String,
     /// Rules, oldest first.
-    pub rules: Vec<StandingRule>,
+    pub rules: Vec<StandingRequest>,
 }
 
 impl Requests {
@@ -54,8 +54,8 @@ impl Requests {
     }
 
     /// The rules, most important first: strict before others, new before old.
-    pub fn rules_by_weight(&self) -> Vec<&StandingRule> {
-        let (strict, others): (Vec<&StandingRule>, Vec<&StandingRule>) =
+    pub fn rules_by_weight(&self) -> Vec<&StandingRequest> {
+        let (strict, others): (Vec<&StandingRequest>, Vec<&StandingRequest>) =
             self.rules.iter().rev().partition(|rule| rule.is_strict);
         strict.into_iter().chain(others).collect()
     }
@@ -82,7 +82,7 @@ impl Requests {
             let at = self.rules.iter().position(|rule| !rule.is_strict).unwrap_or(0);
             self.rules.remove(at);
         }
-        self.rules.push(StandingRule { text, is_strict });
+        self.rules.push(StandingRequest { text, is_strict });
     }
 }
 

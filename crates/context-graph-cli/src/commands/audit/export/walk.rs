@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 use context_graph_core::audit::{Entry, SessionRef, correlate};
 use context_graph_storage::StorageError;
 use context_graph_storage::sessions::Trail;
-use context_graph_storage::store::{Filter, SessionEntry, SessionQuery};
+use context_graph_storage::store::{Filter, SessionRow, SessionQuery};
 
 use super::ExportEnd;
 use super::sink::{ExportedSession, Sink};
@@ -20,7 +20,7 @@ use crate::summary::counted;
 pub(super) struct Walk<'a> {
     projects: Vec<Project<'a>>,
     /// Each with the number of its project, oldest first.
-    sessions: Vec<(usize, SessionEntry)>,
+    sessions: Vec<(usize, SessionRow)>,
 }
 
 /// A project, and what is asked of it.
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
 impl Project<'_> {
     /// A session and the wanted part of it. `None` if that is nothing, or if the session has been removed
     /// since.
-    fn read(&self, entry: &SessionEntry) -> Result<Option<ExportedSession>, StorageError> {
+    fn read(&self, entry: &SessionRow) -> Result<Option<ExportedSession>, StorageError> {
         let everything = is_everything(&self.asked);
         let session_id = entry.session_id.as_str();
         let mut chosen = HashSet::new();

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use context_graph_policy::rego::{OTHER_AGENTS, PolicyFile, header, read_folder};
+use context_graph_policy::rego::{FOREIGN_FOLDERS, PolicyFile, header, read_folder};
 use context_graph_storage::safe_open::read_own_unlinked;
 
 use super::rulebook::Left;
@@ -98,7 +98,7 @@ impl Folder {
         for file in files {
             self.add(PolicyFile { path: format!("{prefix}{}", file.path), text: file.text });
         }
-        for agent in OTHER_AGENTS {
+        for agent in FOREIGN_FOLDERS {
             for file in read_folder(&folder.join(agent), read_own_unlinked).0 {
                 self.left.push(for_another(&format!("{prefix}{agent}/{}", file.path), agent));
             }
@@ -194,7 +194,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 fn agent_of(path: &str) -> Option<&str> {
     let mut parts = path.split('/');
     parts.find(|part| matches!(*part, "builtins" | "global_builtins"))?;
-    parts.next().filter(|part| OTHER_AGENTS.contains(part))
+    parts.next().filter(|part| FOREIGN_FOLDERS.contains(part))
 }
 
 fn for_another(path: &str, agent: &str) -> Left {

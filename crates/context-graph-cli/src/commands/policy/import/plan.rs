@@ -148,7 +148,7 @@ impl Plan {
             self.left.push(Left::new(folder::shown(&idle), why));
         }
         loop {
-            let (bad, notes) = troubles(&files, config, environment);
+            let (bad, notes) = problems(&files, config, environment);
             if bad.is_empty() {
                 self.notes.extend(notes);
                 break;
@@ -205,7 +205,7 @@ impl Plan {
 }
 
 /// Why policies cannot be imported, by file, and other problems with them.
-fn troubles(
+fn problems(
     files: &[PolicyFile],
     config: &PolicyConfig,
     environment: &Environment,
