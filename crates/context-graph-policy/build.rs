@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use row::{ProgramStop, Operands, Opt, Row, Term, Terms, Want};
+use row::{Operands, Opt, ProgramStop, Row, Term, Terms, Want};
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=programs");

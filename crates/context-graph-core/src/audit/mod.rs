@@ -28,8 +28,8 @@ pub(crate) use draft::told_by;
 pub use duration::duration;
 pub use places::{EDITORS, edits_files};
 pub use subject::in_words;
-pub use turns::TurnEnd;
 pub use text::{Needle, visit_texts};
+pub use turns::TurnEnd;
 
 /// The name of an entry whose record cannot be decoded.
 pub const UNREADABLE: &str = "unreadable";

@@ -52,7 +52,8 @@ impl Turns {
             self.subagents.entry(id.clone()).or_default().push((seq, TurnEnd::Stopped));
         }
         let Some(name) = event.known_name() else { return };
-        let after_compaction = matches!(event, Event::SessionStart(start) if start.source == SessionSource::Compact);
+        let after_compaction =
+            matches!(event, Event::SessionStart(start) if start.source == SessionSource::Compact);
         match TurnEnd::of(name, after_compaction) {
             Some(TurnEnd::ByRun) => self.runs.push(seq),
             Some(end) => self.main.push((seq, end)),

@@ -22,7 +22,7 @@ mod built {
     use std::borrow::Cow;
 
     use super::row::{
-        Dialect, Form, ProgramStop, Operand, Operands, Opt, Reach, Role, Row, Str, Term, Terms, Want,
+        Dialect, Form, Operand, Operands, Opt, ProgramStop, Reach, Role, Row, Str, Term, Terms, Want,
     };
 
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));

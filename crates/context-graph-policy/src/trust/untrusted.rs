@@ -49,7 +49,8 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
     // A description of what a program leaves alone would loosen; stops do not. Their texts are replaced by our
     // own.
     let programs = programs.into_iter().map(|(name, row)| {
-        let stops = row.stops.iter().map(|stop| ProgramStop { says: Str::default(), ..stop.clone() }).collect();
+        let stops =
+            row.stops.iter().map(|stop| ProgramStop { says: Str::default(), ..stop.clone() }).collect();
         (
             name,
             Row {

@@ -12,12 +12,7 @@ use crate::store::{Break, SessionRow, Store};
 impl Sessions {
     /// Records how far a session has come. If it cannot be written, the next line makes up for it: no stored
     /// data depends on it.
-    pub(super) fn note_head(
-        &self,
-        entry: Option<&SessionRow>,
-        session_id: &str,
-        journal: Option<Position>,
-    ) {
+    pub(super) fn note_head(&self, entry: Option<&SessionRow>, session_id: &str, journal: Option<Position>) {
         let head = Head {
             session_id: session_id.to_owned(),
             records: entry.map_or(0, |entry| entry.last_seq),

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::live::Held;
 use crate::paths;
 use crate::session_key::SessionKey;
-use crate::store::{Patience, SessionRow, SessionQuery, Store, Why};
+use crate::store::{Patience, SessionQuery, SessionRow, Store, Why};
 
 /// The limits of what is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

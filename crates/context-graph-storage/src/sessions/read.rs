@@ -7,7 +7,7 @@ use super::Sessions;
 use super::codec::{decode_record, decode_session};
 use super::load::{apply, stored};
 use crate::error::Result;
-use crate::store::{Patience, SessionRow, SessionQuery, Store, StoredRecord, refuse_other_engine};
+use crate::store::{Patience, SessionQuery, SessionRow, Store, StoredRecord, refuse_other_engine};
 
 /// Where a session was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

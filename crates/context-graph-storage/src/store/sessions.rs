@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension as _, Row, ToSql, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::ledger::{Ledger, find, is_ours, select};
-use super::{SessionRow, SessionQuery, SessionVisitor, Stats, Store};
+use super::{SessionQuery, SessionRow, SessionVisitor, Stats, Store};
 use crate::codec;
 use crate::error::{Result, StorageError};
 use crate::session_key::SessionKey;

@@ -43,6 +43,7 @@ use super::budget;
 use crate::clock;
 
 #[cfg(test)]
+#[path = "hook_payload_tests.rs"]
 mod hook_payload_tests;
 
 /// Parts of the envelope's contract that the events crate cannot provide: it has no clock and no budgets.

@@ -66,7 +66,8 @@ impl EventSink for Replayed {
                 }
             }
             Event::PostToolUse(done) if done.outcome() == CallOutcome::Success => {
-                self.ran_well += usize::from(self.stopped.iter().any(|stopped| stopped.id == done.tool_use_id));
+                self.ran_well +=
+                    usize::from(self.stopped.iter().any(|stopped| stopped.id == done.tool_use_id));
             }
             _ => {}
         }

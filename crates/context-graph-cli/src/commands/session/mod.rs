@@ -19,7 +19,7 @@ use context_graph_core::session::Session;
 use context_graph_events::agents::Agent;
 use context_graph_storage::Store;
 use context_graph_storage::sessions::{SessionView, Sessions, Trail};
-use context_graph_storage::store::{SessionRow, SessionQuery};
+use context_graph_storage::store::{SessionQuery, SessionRow};
 pub(crate) use scope::{Label, ScopeArgs, Shelves};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 use context_graph_core::audit::{Entry, SessionRef, correlate};
 use context_graph_storage::StorageError;
 use context_graph_storage::sessions::Trail;
-use context_graph_storage::store::{Filter, SessionRow, SessionQuery};
+use context_graph_storage::store::{Filter, SessionQuery, SessionRow};
 
 use super::ExportEnd;
 use super::sink::{ExportedSession, Sink};

@@ -218,5 +218,4 @@ pub(crate) fn shell(command: &str) -> Command {
 }
 
 #[cfg(all(test, unix))]
-#[path = "process/tests.rs"]
 mod tests;

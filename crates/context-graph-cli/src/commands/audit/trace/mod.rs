@@ -49,9 +49,9 @@ pub(super) fn run(args: &TraceArgs, environment: &Environment) -> CommandResult 
         let title = shelf.view(&id)?.session.title();
         return table::print_json(&json!({"session_id": id, "title": title, "entries": entries}));
     }
-    entries.retain(|entry| {
-        !matches!(entry, Entry::Event(happening) if REPETITIONS.contains(&happening.event.as_str()))
-    });
+    entries.retain(
+        |entry| !matches!(entry, Entry::Event(happening) if REPETITIONS.contains(&happening.event.as_str())),
+    );
     let width = args.width.or_else(terminal::width).unwrap_or(WIDTH);
     let mut lines = vec![format!("session {}", shelf.titled(&id))];
     lines.extend(entries.first().map(|entry| format!("from {}", time::local(entry.at_ms()))));
