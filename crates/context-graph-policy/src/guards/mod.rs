@@ -1,7 +1,6 @@
 //! The built-in rules. Each guard of [`GUARDS`] has a file or folder with a `GUARD`, checks [`Effects`] and has its own
-//! tests (`described` is the guard for what the tables of programs say). The other files are helpers: `places` for all;
-//! `listed`, `reach`, `untracked`, `own_verbs`, `switched_off` and `voice` for `self_protection`; `exposure` for
-//! `exfiltration`; `sizes` for `destructive_system`; `same` for exceptions.
+//! tests. `described` has the guard with the id `programs`, for what the tables of programs say. The other files are
+//! helpers, used by several guards or by one of them.
 //!
 //! A guard reports what it finds. This module decides whether that stops the call: it drops switched-off rules
 //! and exceptions but records why. Verdicts are chosen so that ordinary work passes: `deny` for what ordinary

@@ -20,7 +20,7 @@ const GOES_ON: &str = "const GOES_ON_WITHOUT = ";
 pub(super) struct Parts<'a> {
     program: &'a str,
     missing: Option<Missing>,
-    guard_ms: u64,
+    pre_tool_ms: u64,
     other_ms: u64,
     stop_ms: u64,
 }
@@ -31,7 +31,7 @@ impl<'a> Parts<'a> {
         Self {
             program: command.program,
             missing: command.missing,
-            guard_ms: ms(EventName::PreToolUse),
+            pre_tool_ms: ms(EventName::PreToolUse),
             other_ms: ms(EventName::SessionStart),
             stop_ms: ms(EventName::Stop),
         }
@@ -42,7 +42,7 @@ impl<'a> Parts<'a> {
             .replace("AGENT", agent)
             .replace("\"PROGRAM_PATH\"", &json!(self.program).to_string())
             .replace("GOES_ON;", &format!("{};", self.missing == Some(Missing::GoOn)))
-            .replace("GUARD_TIME", &self.guard_ms.to_string())
+            .replace("GUARD_TIME", &self.pre_tool_ms.to_string())
             .replace("OTHER_TIME", &self.other_ms.to_string())
             .replace("STOP_TIME", &self.stop_ms.to_string());
         format!("{common}{rest}")

@@ -272,9 +272,9 @@ impl Hooks {
 
     /// The command lines of the hooks that guard tool calls.
     fn guards(&self, root: &Node) -> Vec<String> {
-        let is_guard = |event: &str| self.events.contains(&(event, EventName::PreToolUse));
+        let is_pre_tool = |event: &str| self.events.contains(&(event, EventName::PreToolUse));
         let events = root.get("hooks").map_or(&[][..], Node::members).iter();
-        let groups = events.filter(|event| is_guard(&event.key)).flat_map(|event| event.value.elements());
+        let groups = events.filter(|event| is_pre_tool(&event.key)).flat_map(|event| event.value.elements());
         let entries = groups.flat_map(|group| match self.form.nesting {
             Nesting::Groups => group.get("hooks").map_or(&[][..], Node::elements),
             Nesting::Flat => std::slice::from_ref(group),

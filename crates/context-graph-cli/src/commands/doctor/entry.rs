@@ -10,10 +10,10 @@ use super::sources::Ours;
 
 /// Checks one entry.
 pub(super) fn check(hook: &Ours<'_>) -> Vec<CheckResult> {
-    let is_guard = EventName::parse(&hook.event) == Some(EventName::PreToolUse);
+    let is_pre_tool = EventName::parse(&hook.event) == Some(EventName::PreToolUse);
     let mut results: Vec<CheckResult> =
-        [worktree(hook), timeout(hook), condition(hook, is_guard)].into_iter().flatten().collect();
-    if is_guard {
+        [worktree(hook), timeout(hook), condition(hook, is_pre_tool)].into_iter().flatten().collect();
+    if is_pre_tool {
         results.extend([not_waited_for(hook), matcher(hook)].into_iter().flatten());
     }
     results
@@ -57,9 +57,9 @@ pub(super) fn has_bad_timeout(hook: &Ours<'_>) -> bool {
     hook.entry.get("timeout").is_some_and(|it| it.as_f64().is_none_or(|seconds| seconds <= 0.0))
 }
 
-fn condition(hook: &Ours<'_>, is_guard: bool) -> Option<CheckResult> {
+fn condition(hook: &Ours<'_>, is_pre_tool: bool) -> Option<CheckResult> {
     hook.entry.get("if").map(|_| {
-        let effect = if is_guard { "the guard sees only part of the calls" } else { "it may never run" };
+        let effect = if is_pre_tool { "the guard sees only part of the calls" } else { "it may never run" };
         let place = place(hook);
         CheckResult::warning(
             HOOKS,

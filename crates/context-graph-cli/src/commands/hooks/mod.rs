@@ -6,7 +6,8 @@
 //! denial, too.
 //!
 //! Words: a *payload* is what an event carries. The *envelope* is the other form of an event, for programs that wrap the
-//! client. *Context* is text for the model; in code also what surrounds a hook (`HookContext`) or a decision. *Upkeep*
+//! client. An *injection* is text for the model that the session adds; *context* is such text from a policy, in code also what surrounds a
+//! hook (`HookContext`) or a decision. *Upkeep*
 //! is `context-graph maintain`, as a hook starts it after a session. An event comes in three wrappings: `Incoming` is what was
 //! read, `HookRequest` adds what the command line asks for, and the store gets it as an `Arrival`. A *signal* is a command
 //! whose output a policy asks for; those of Unix are in `unix_signals.rs`.
