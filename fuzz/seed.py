@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the corpora to start from, out of the tests' own payloads and commands: fuzz/seed.py"""
+"""Makes the initial corpora from the payloads and commands of the tests: fuzz/seed.py"""
 import glob
 import json
 import os
@@ -24,7 +24,7 @@ def read(pattern):
 
 
 def settings():
-    """The settings files of the tests, and a record of an installation in front of one."""
+    """The settings files of the tests, and one file with a record of an installation before it."""
     sources = b"\n".join(read("context-graph-settings/tests/**/*.rs") + read("context-graph-cli/tests/*.rs"))
     texts = [text for text in re.findall(rb'r#+"(.*?)"#+', sources, re.S) if text.lstrip().startswith(b"{")]
     mark = {"bytes": 2, "fnv1a": "08328807b4eb6fed"}
@@ -33,7 +33,7 @@ def settings():
 
 
 def transcripts(payloads):
-    """The recorded events, as the client's transcript would tell of them."""
+    """The recorded events, as the client's transcript would contain them."""
     lines = []
     for event in map(json.loads, payloads):
         common = {"sessionId": "s", "cwd": "/w", "timestamp": "2026-11-15T16:57:41.620Z"}
@@ -70,7 +70,7 @@ def packed(call, content):
 
 
 def changes():
-    """Bytes that are put over a store's file: place, length, bytes."""
+    """Changes to a store's file: offset, length, bytes."""
     headers = [(16, b"\x10\x00"), (28, b"\0\0\0\1"), (100, b"\x0d"), (103, b"\0\xff")]
     pages = [(page * 4096 + at, byte) for page in (1, 2, 5, 9) for at, byte in ((0, b"\x05"), (3, b"\xff\xff"), (8, b"\0\0"))]
     return [struct.pack("<QB", at, len(byte)) + byte for at, byte in headers + pages]

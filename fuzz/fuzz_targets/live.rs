@@ -1,5 +1,5 @@
-//! Any bytes in place of a session's journal or state file are read or set aside. No entry comes back that was not
-//! written, none is lost in front of the damage, and the session goes on.
+//! Any bytes in place of a session's journal or state file are read or set aside. No entry before the damage is lost, none
+//! is invented, and the session continues.
 #![no_main]
 
 use std::fs;
@@ -19,7 +19,7 @@ fn write(session: &LiveSession, lines: &[&[u8]]) {
     }
 }
 
-/// Changes, cuts out or doubles a stretch of a file.
+/// Truncates a file, inserts or replaces bytes, or appends a copy of its end. Returns where.
 fn damage(file: &Path, mut rest: &[u8]) -> usize {
     let mut bytes = fs::read(file).expect("the journal is there");
     let kind = number(&mut rest);

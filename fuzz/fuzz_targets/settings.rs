@@ -1,5 +1,5 @@
-//! Any settings file is refused or edited, and what was edited is given back byte for byte. Any record of an
-//! installation is refused or followed, whichever file it is held against.
+//! Any settings file is refused or edited, and an edited file is restored byte for byte. Any record of an installation is
+//! refused or followed, whatever file it is applied to.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use context_graph_settings::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// A few events of each kind: every one more is read and written anew, and shows nothing new.
+/// Plans with few events: more events would only take more time.
 static PLANS: LazyLock<[Plan; 2]> = LazyLock::new(|| {
     let few = |plan: Plan, events: &[EventName]| {
         let hooks = plan.hooks.into_iter().filter(|hook| events.contains(&hook.event)).collect();

@@ -8,7 +8,7 @@ use serde_json::json;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    // The first character chooses who is asked to run it.
+    // The first character chooses the tool.
     let tool = match text.chars().next() {
         Some('P') => "PowerShell",
         Some('M') => "mcp__files__write",

@@ -1,4 +1,4 @@
-//! A store's file with anything changed in it is read, reported or set aside, and the next one starts afresh.
+//! A store's file with any changes is read, reported or set aside, and the next store starts from empty.
 #![no_main]
 
 use std::cell::OnceCell;
@@ -21,7 +21,7 @@ fn batch(call: &str) -> FoldBatch {
     }
 }
 
-/// A whole store.
+/// The file of a valid store.
 fn whole() -> Vec<u8> {
     let folder = empty_folder().join("data");
     let store = Store::open(&StoreOptions::new(&folder, 1)).expect("a new store");
@@ -54,7 +54,7 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = store.list_sessions(&SessionQuery { limit: Some(9), ..SessionQuery::default() });
     let _ = store.visit_log("s", 0, &mut |_| ControlFlow::Continue(()));
     let _ = store.entries(&Filter::default(), &[], 9);
-    // What is damaged is reported once and mended, so the second time it is as if it had never been.
+    // Damage is reported once and repaired, so the second round reads as if nothing had been damaged.
     for _ in 0..2 {
         let _ = (store.session("s"), store.snapshot("s"), store.state("s"));
     }

@@ -1,4 +1,4 @@
-//! Any transcript is played, and a line that cannot be is passed over.
+//! Any transcript is replayed. Lines that cannot be replayed are skipped.
 #![no_main]
 
 use context_graph_cli::commands::replay;

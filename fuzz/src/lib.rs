@@ -1,9 +1,9 @@
-//! What targets share that feed readers of files: a folder of the process's own, in memory where there is any.
+//! Helpers of the targets: a folder for the files of a process, in memory if possible, and the fields of an input.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// An empty folder, the same one each time within a process.
+/// An empty folder. Within a process it is always the same one.
 pub fn empty_folder() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     let parent = if memory.is_dir() { memory } else { std::env::temp_dir() };
@@ -13,14 +13,14 @@ pub fn empty_folder() -> PathBuf {
     folder
 }
 
-/// Cuts the first `length` bytes off, or what there is of them.
+/// Takes the first `length` bytes, or all if there are fewer.
 pub fn take<'a>(rest: &mut &'a [u8], length: usize) -> &'a [u8] {
     let (head, tail) = rest.split_at(length.min(rest.len()));
     *rest = tail;
     head
 }
 
-/// Cuts a number off; bytes that are not there are zero.
+/// Takes a number. Missing bytes are zero.
 pub fn number(rest: &mut &[u8]) -> u64 {
     let head = take(rest, 8);
     let mut bytes = [0; 8];

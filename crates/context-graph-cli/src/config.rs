@@ -35,7 +35,7 @@ pub(crate) struct Config {
 #[derive(Debug, Clone, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Team {
-    /// What of a session is pushed. A project's file can only lower it.
+    /// How much of a session is pushed. A project's file can only lower it.
     pub(crate) share: Share,
 }
 
@@ -110,7 +110,7 @@ impl Default for Retention {
     }
 }
 
-/// What is put in front of the model, and when.
+/// What is added to the model's context, and when.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the file")]
@@ -127,11 +127,11 @@ pub(crate) struct Inject {
     pub(crate) hint_below: f32,
     /// At the start of a session: a summary of the previous one.
     pub(crate) session_start: bool,
-    /// After compaction: what it lost.
+    /// After compaction: what was lost by it.
     pub(crate) after_compaction: bool,
     /// On resume and fork: one line of state.
     pub(crate) resume: bool,
-    /// With the first prompt: the files that its words point to, of those that the last sessions worked on.
+    /// With the first prompt: files that the last sessions worked on and that the prompt's words point to.
     pub(crate) prompt: bool,
     /// After a tool call: one line, when the work has drifted from the request or repeats itself.
     pub(crate) crisis: bool,

@@ -34,7 +34,7 @@ fn ms(took: Duration) -> String {
 /// The times of a hook, each next to one of a program that does nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Costs {
-    /// One run of each, right after each other, so that a busy machine slows both.
+    /// One run of the hook and, directly after it, one of the other program, so that a busy machine slows both.
     pairs: Vec<(Duration, Option<Duration>)>,
 }
 

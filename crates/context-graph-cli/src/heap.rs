@@ -14,6 +14,6 @@ pub(crate) fn share_one() {
     }
 }
 
-/// Other C libraries use one heap anyway.
+/// Other C libraries do not have these settings.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn share_one() {}

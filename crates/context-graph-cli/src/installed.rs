@@ -87,8 +87,8 @@ pub(crate) fn runner_of_a_cache(program: &Path) -> Option<Runner> {
     found.map(|(name, install, _)| Runner { name, install })
 }
 
-/// The path that settings should name. If the program's path contains the version, an update removes that path;
-/// then it is the link on the `PATH` that leads to the program.
+/// The path that settings should name. If the program's path contains the version, an update removes that path. In
+/// that case, settings name the link on the `PATH` that leads to the program.
 pub(crate) fn lasting_path(program: PathBuf) -> PathBuf {
     if !matches!(Installer::of(&program), Some(Installer::Homebrew | Installer::Nix)) {
         return program;

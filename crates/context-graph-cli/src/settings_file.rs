@@ -168,7 +168,7 @@ impl SettingsFile {
             }
             Err(error) => return Err(self.failed("read", &error)),
         };
-        // Outside the fence, a variable of the user names the folder. Links above that folder are the user's own.
+        // A path outside the fence comes from a variable of the user. Links above the file's folder are then the user's own.
         let way = if self.path.starts_with(&self.fence) { usize::MAX } else { 2 };
         let is_linked = self.path.ancestors().take_while(|folder| *folder != self.fence).take(way);
         let is_linked = is_linked.into_iter().any(Path::is_symlink);
@@ -177,7 +177,7 @@ impl SettingsFile {
         if is_linked && !is_own { Err(self.leads_elsewhere(&real)) } else { Ok(real) }
     }
 
-    /// The place of a file that is not there: below the nearest folder that is, with links resolved.
+    /// The path of a missing file: below its nearest existing folder, with links resolved.
     fn real_place(&self) -> Result<PathBuf, Failure> {
         for folder in self.path.ancestors().skip(1) {
             match std::fs::canonicalize(folder) {

@@ -126,8 +126,8 @@ pub(crate) fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> String
     text
 }
 
-/// The same for prose, where indented lines are broken between words as well; with a pager if they are longer than the
-/// screen.
+/// The same for prose: indented lines are also broken between words. If the text is longer than the screen, it is shown
+/// in a pager.
 pub(crate) fn page_lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> CommandResult {
     let (mut text, width) = (String::new(), terminal::width());
     for line in lines {

@@ -183,7 +183,7 @@ pub(crate) fn wrapped(line: &str, width: Option<usize>) -> String {
     text
 }
 
-/// The same for a line of prose that may be indented: what does not fit goes on below, a little further in.
+/// The same for a line of prose that may be indented. The following lines are indented a little more.
 pub(crate) fn folded(line: &str, width: Option<usize>) -> String {
     let text = line.trim_start_matches(' ');
     let indent = line.len() - text.len();
@@ -198,7 +198,7 @@ pub(crate) fn folded(line: &str, width: Option<usize>) -> String {
 /// With less room than this, broken lines are harder to read than long ones.
 const FOLDABLE: usize = 20;
 
-/// The words of a line; what stands between backquotes is one.
+/// The words of a line. Text between backquotes counts as one word.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let (are_pairs, mut is_quoted) = (line.matches('`').count().is_multiple_of(2), false);
     line.split(move |letter| {
@@ -220,7 +220,7 @@ pub(crate) fn agreed(yes: bool, question: &str) -> bool {
     yes || decided(&format!("{question} [y/N]"), &mut asked, &mut || false)
 }
 
-/// The same, where `d` shows every line first.
+/// The same, but the answer `d` first shows every line and then asks again.
 pub(crate) fn agreed_to_lines(yes: bool, question: &str, lines: &str) -> bool {
     let mut show = || {
         note(&plain(lines, true));

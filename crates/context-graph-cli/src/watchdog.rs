@@ -17,12 +17,12 @@ use crate::exit_status::ExitStatus;
 #[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(2);
 
-/// For people.
+/// The line on stderr if the answer was late.
 const LATE: &[u8] =
     b"context-graph: the hook's time was over before it had an answer: look for a pipe that is \
     never closed, a slow disk, or a policy or gate that runs long\n";
 
-/// For people, if only the record was late.
+/// The line on stderr if only the record was late.
 const UNRECORDED: &[u8] =
     b"context-graph: the hook's time was over before its event was on record: look for a slow disk\n";
 
@@ -140,8 +140,8 @@ mod imp {
 
     /// The rest of the grace time, in microseconds.
     static GRACE_LEFT: AtomicU64 = AtomicU64::new(0);
-    /// How long the process has waited for a processor, in nanoseconds, as far as the timer was extended for
-    /// it.
+    /// How long the process had waited for a processor when the timer last fired, in nanoseconds. The timer is only
+    /// extended for the time since then.
     static WAITED: AtomicU64 = AtomicU64::new(0);
     /// Whether a timer was ever set.
     static RUNNING: AtomicBool = AtomicBool::new(false);
@@ -161,8 +161,8 @@ mod imp {
         unix_signals::end_with(late.write(&mut [0; LONGEST]), complaint, status);
     }
 
-    /// Sets the timer again for the time in which the process could not run. A signal handler calls this:
-    /// nothing here allocates or locks.
+    /// Sets the timer again if the process got no processor for a while, for the time that it lost. Returns whether it
+    /// did. A signal handler calls this: nothing here allocates or locks.
     fn wait_for_what_was_withheld() -> bool {
         let waited = run_delay_ns();
         let withheld = waited.saturating_sub(WAITED.swap(waited, Ordering::AcqRel)) / 1000;

@@ -65,7 +65,7 @@ fn a_denied_call_is_on_record_although_it_never_ran() {
     );
 }
 
-/// Makes the state folder one that is ours but cannot record anything.
+/// Makes recording impossible in a state folder that is ours.
 fn put_in_the_way_of_the_journals(place: &Place) {
     call(place, "Bash", &json!({"command": "ls"})).succeeded();
     let live = place.project().join(".context-graph/live");

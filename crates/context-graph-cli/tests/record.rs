@@ -250,7 +250,7 @@ fn what_is_too_old_goes_by_itself_and_leaves_a_tombstone() {
         let list: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
         list.iter().map(|session| session["session_id"].as_str().unwrap().to_owned()).collect()
     };
-    // The first end of a session started it; the second came within the hour.
+    // The end of the first session started an upkeep. The second session ended within the hour, so it started none.
     assert!(state.join("maintained").exists());
     let removed = place.run(&["maintain", "--json"]);
     assert_eq!(removed.code, 0, "{removed:?}");

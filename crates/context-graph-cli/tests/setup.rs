@@ -336,7 +336,7 @@ fn init_asks_for_whom_and_takes_nothing_for_only_me() {
     }
 }
 
-/// Runs an event's command line as the client does.
+/// A failed edit creates no configuration file, and the project's files stay trusted.
 #[test]
 fn an_editor_that_fails_leaves_a_project_without_a_configuration_as_it_was() {
     let place = Place::new();
@@ -380,6 +380,7 @@ fn in_the_home_the_users_own_settings_are_not_taken_for_others() {
     assert!(run.code == 0 && run.stderr.contains("`context-graph init --user`"), "{run:?}");
 }
 
+/// Runs an event's command line as the client does.
 fn run_line(place: &Place, event: &str, path: &str) -> Run {
     let hooks = read(place, ".claude/settings.json")["hooks"].clone();
     let line = hooks[event][0]["hooks"][0]["command"].as_str().unwrap().to_owned();

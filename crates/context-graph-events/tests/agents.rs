@@ -1,4 +1,4 @@
-//! What other agents say and may be told. The payloads have the structure of recorded ones.
+//! Events of other agents, and the replies to them. The payloads have the structure of recorded ones.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::path::Path;
@@ -75,7 +75,7 @@ fn every_payload_is_known_by_its_sender_and_read() {
 #[test]
 fn claude_codes_own_payloads_have_no_other_sender() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/payloads");
-    // Whatever an agent that started it has left in its environment.
+    // Every variable is set, as if inherited from an agent that started Claude Code.
     let inherited = Surroundings { variable: &|_| Some("1".to_owned()), machine: &|| "here".to_owned() };
     let mut seen = 0;
     for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
@@ -190,7 +190,7 @@ fn our_own_words_given_back_are_no_prompt_of_a_person() {
     assert!(prompt(reason["reason"].as_str().unwrap()));
 }
 
-/// A refusal that the agent does not misread.
+/// Whether the agent takes this answer as a refusal.
 fn is_refused(agent: Agent, reply: &agents::AgentAnswer) -> bool {
     let object: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     let by_code = reply.exit == 2 && !reply.stderr.trim().is_empty();
@@ -313,7 +313,7 @@ fn whatever_is_missing_or_mistyped_is_read_or_named() {
                         let read = agents::parse(variant, &mut caller, bare());
                         let body = fields(PreToolUseReply::ask("unread"));
                         let reply = agents::render(&caller, &body);
-                        // What could not be read as a call is refused.
+                        // A call that cannot be read must get an answer: without one it would run.
                         let is_call = caller.event == Some(EventName::PreToolUse) || caller.agent.is_none();
                         assert!(!is_call || read.is_ok() || !reply.stdout.is_empty(), "{file} {case} {key}");
                     }

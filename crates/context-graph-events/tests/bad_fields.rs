@@ -33,7 +33,7 @@ fn minimal(schema: &Value) -> Value {
     }
 }
 
-/// A value that does not fit, or nothing where anything fits.
+/// A value that does not fit the schema; `None` if every value fits.
 fn unfit(schema: &Value) -> Option<Value> {
     let schema = schema.get("anyOf").map_or(schema, |any_of| &any_of[0]);
     match minimal(schema) {
@@ -100,7 +100,7 @@ fn the_event_name_must_be_a_string() {
     assert!(read(&json!({})).unwrap_err().contains("`hook_event_name`"));
 }
 
-/// All fields that payloads have by the hook contract; the client sends more.
+/// Payloads with only the fields of the hook contract. The client sends more.
 #[test]
 fn an_event_that_names_no_more_than_it_must_is_read() {
     let common = json!({"session_id": "s", "transcript_path": "/t", "cwd": "/c"});

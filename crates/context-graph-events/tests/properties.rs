@@ -23,7 +23,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A recorded payload of each event, to which anything can be added.
+/// The recorded payload of an event. The tests add fields to it.
 fn recorded(name: EventName) -> Map<String, Value> {
     let path = format!("{}/tests/payloads/{name}.json", env!("CARGO_MANIFEST_DIR"));
     decode::object(&std::fs::read(path).unwrap()).unwrap()

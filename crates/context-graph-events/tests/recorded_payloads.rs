@@ -1,4 +1,4 @@
-//! What the real client sent is understood and written back as it came.
+//! Payloads of the real client are decoded and written back unchanged.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Replies say only what their event honours, and never a `null`.
+//! A reply has only fields that its event supports, and never a `null`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use context_graph_events::claude_code::*;

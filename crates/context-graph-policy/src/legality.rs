@@ -39,8 +39,8 @@ fn nearest_of(verbs: &[Verb], verb: Verb) -> Option<Verb> {
     stricter.or_else(|| verbs.iter().copied().filter(refusing).filter(|_| verb < Verb::Modify).min())
 }
 
-/// The final decision, as the event can carry it, and the agent if it is not Claude Code. An agent that was held before is
-/// released. A settled decision can be settled again after others were joined to it.
+/// The final decision: as the event can carry it, and as the agent can, if it is not Claude Code. An agent that was held
+/// before is released. A settled decision can be settled again after others were joined to it.
 #[must_use]
 pub fn settle(caller: Option<&Caller>, event: &Event, decision: Decision) -> Decision {
     let fitted = match event.known_name() {

@@ -1,4 +1,5 @@
-//! The two corpora: everything dangerous is stopped by the rule named with it, nothing ordinary is.
+//! The two corpora: dangerous calls are denied or asked about by the rule named with them, and no rule finds anything in
+//! ordinary calls.
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read fails the test")]
 
@@ -90,7 +91,7 @@ fn a_home_in_a_temporary_folder_is_no_less_one() {
     let mut missed = Vec::new();
     for case in cases(include_str!("corpus/dangerous.txt")) {
         let (_, call) = case.split_once('\t').unwrap();
-        // Some speak of the folder of all homes, or of the way there.
+        // Some calls name the folder of all homes, or go up to it with `..`.
         let is_elsewhere = call.replace(HOME, "").contains("home/") || call.contains("..");
         let decision = decide_in("/tmp/x1/dev", call);
         if !decision.verdict().refuses_or_asks() && !is_elsewhere {

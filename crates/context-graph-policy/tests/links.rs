@@ -1,4 +1,4 @@
-//! Links on a real file system: what they lead to is what counts.
+//! Links on a real file system: rules apply to what they lead to.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
@@ -165,7 +165,7 @@ fn protected_places_are_known_by_every_way_that_leads_to_them() {
             assert!(found.contains(&"protected-paths/read-only"), "{root} {cwd} {command}: {found:?}");
         }
     }
-    // The home is reached through a link, and is meant by both of its names.
+    // The home folder can also be reached through a link. Both names mean it.
     for home in ["home", "home-link"] {
         let file = project.folder.path().join(home).join(".config/context-graph/policy.toml");
         let decision = project.decide("app", "Write", &json!({"file_path": file, "content": ""}));

@@ -1,4 +1,4 @@
-//! The corpora's calls with their options cut, moved and emptied: whatever they then mean, deciding never panics.
+//! The corpora's calls with changed options (cut, moved or emptied): deciding about them never panics.
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read fails the test")]
 
@@ -22,7 +22,7 @@ fn decides(guards: &Guards, tool: &str, command: &str) -> bool {
     catch_unwind(AssertUnwindSafe(|| guards.decide(&event, &ctx))).is_ok()
 }
 
-/// One shell command of each line of a corpus, those inside tool calls among them.
+/// The shell command of each line of a corpus, also if it is in the input of a tool.
 fn commands(corpus: &str) -> impl Iterator<Item = String> {
     let calls = corpus.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
     calls.filter_map(|line| {
@@ -38,7 +38,7 @@ fn commands(corpus: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// A small generator with a fixed start, so that a failure comes again.
+/// A small random generator with a fixed seed, so that failures can be reproduced.
 struct Dice(u64);
 
 impl Dice {

@@ -34,7 +34,7 @@ fn zip_of(name: &str) -> Vec<u8> {
     zip
 }
 
-/// An index of git with files of these names and sizes.
+/// A git index with files of these names and sizes.
 fn index(files: &[(&str, u32)]) -> Vec<u8> {
     let count = u32::try_from(files.len()).unwrap();
     let mut index = [&b"DIRC\0\0\0\x02"[..], &count.to_be_bytes()].concat();
@@ -49,7 +49,7 @@ fn index(files: &[(&str, u32)]) -> Vec<u8> {
     index
 }
 
-/// A project with settings that git does not keep, a state of ours, and what can be unpacked, applied and copied.
+/// A project with settings that git does not track, our state, and files to unpack, apply and copy.
 fn files() -> ListedFileSystem {
     let folders = [
         "/home",

@@ -68,7 +68,7 @@ fn with(line: &str, look: impl FnOnce(&Invocation<'_>)) {
 
 #[test]
 fn options_are_read_as_each_program_reads_them() {
-    // getopt_long: clusters, values attached or not, any clear beginning of a long name.
+    // getopt_long: clusters, values attached or not, unambiguous prefixes of long names.
     with("chmod --rec 000 x", |call| assert!(call.has("-R") && call.operands().len() == 2));
     with("tar -xzf a.tgz -C out b", |call| {
         assert_eq!(call.value("--file").unwrap().known(), "a.tgz");
@@ -83,7 +83,7 @@ fn options_are_read_as_each_program_reads_them() {
         assert_eq!(call.value("-o").unwrap().known(), "ProxyCommand=x");
         assert_eq!(call.command().len(), 2);
     });
-    // git: its own options before the subcommand, others behind it.
+    // git: its own options before the subcommand, others after it.
     with("git -C sub checkout -qf", |call| assert!(call.has("--force") && call.word(0) == "checkout"));
     with("git switch -cfeature", |call| assert!(!call.has("-f") && call.has("--create")));
     with("git gc --p=now", |call| assert_eq!(call.value("--prune").unwrap().known(), "now"));
@@ -99,9 +99,9 @@ fn options_are_read_as_each_program_reads_them() {
     with("terraform --destroy -target x apply", |call| {
         assert!(call.has("-destroy") && call.word(0) == "apply");
     });
-    // PowerShell: any beginning, any case.
+    // PowerShell: any prefix, any case.
     with("pwsh -NOP -enc abc", |call| assert!(call.has("-EncodedCommand") && call.has("-NoProfile")));
-    // Wrappers: options end at the first word, and `--` is passed over.
+    // Wrappers: options end at the first word, and `--` is skipped.
     with("timeout -k 5 10 rm -rf x", |call| assert_eq!(call.command().len(), 3));
     with("xargs --replace -t rm -rf", |call| assert!(call.has("-i") && call.command().len() == 2));
     with("kubectl exec -it pod -- rm -rf /x", |call| assert_eq!(call.command().len(), 3));
@@ -185,7 +185,7 @@ fn a_verb_that_destroys_asks_where_nobody_knows_the_program() {
     ] {
         assert_eq!(rules("", command), Vec::<String>::new(), "{command}");
     }
-    // What an untrusted file says of a program does not take that away.
+    // An untrusted file's description of the program does not change that.
     let hostile: PolicyConfig = toml::from_str("[programs.acmectl]\nreach = \"local\"\n").unwrap();
     let merged = PolicyConfig::merge_untrusted(&PolicyConfig::default(), &hostile);
     assert_eq!(rules(&toml::to_string(&merged).unwrap(), "acmectl tenants delete t1"), ["programs/destroys"]);

@@ -1,4 +1,4 @@
-//! What is said about policies that run but do not do what they were written for.
+//! Remarks about policies that run but cannot work as intended.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Modules that policies share: those of the folder, the one that is always there, and those that are missing or broken.
+//! Modules that policies share: those of the folder, the built-in one, and those that are missing or broken.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -190,7 +190,7 @@ fn the_input_of_a_tool_is_found_under_its_old_name() {
     assert_eq!(ask(&set(&[("p.rego", text)]), "x").decision.verdict(), &Verdict::None, "nobody reads it");
 }
 
-/// Heads whose key the engine cannot name.
+/// Heads of rules with a computed key, which the engine cannot name.
 const COMPUTED_KEYS: [&str; 4] = ["m[[1, 2]] := 1", "m[{\"a\": 1}] := 1", "m[1 + 1] := 1", "m[1.0] := 1"];
 
 #[test]

@@ -22,7 +22,7 @@ fn decide(tool: &str, field: &str, text: &str) -> Decision {
         .decide(&event, &Context { home: "/home/dev", project: "/p/app", cwd: "/p/app", fs: &fs })
 }
 
-/// Pieces that a shell gives meaning to, in any order.
+/// Pieces of text that mean something to a shell, in any order.
 fn shellish() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("rm "),
@@ -134,7 +134,7 @@ fn what_is_too_much_is_asked_about_in_good_time() {
         let start = Instant::now();
         let decision = decide("Bash", "command", &case);
         let shown: String = case.chars().take(40).collect();
-        // Far above what any of these takes even on a busy machine, and far below what would be a hang.
+        // Every case ends far below this limit, even on a busy machine. Only a hang exceeds it.
         assert!(start.elapsed() < Duration::from_mins(1), "{shown} took {:?}", start.elapsed());
         if case.len() > 256 * 1024 {
             assert_eq!(decision.verdict(), &Verdict::Ask, "{shown}");

@@ -91,7 +91,7 @@ fn a_pipe_carries_what_the_program_before_it_prints() {
 #[test]
 fn a_here_document_is_the_input_of_its_program() {
     assert_eq!(removed("bash <<'END'\nrm -r build\nEND"), ["/app/build"]);
-    // A file that was written a moment ago is run with what was written.
+    // If the command itself wrote the file that it runs, the written text counts.
     assert_eq!(removed("cat > run.sh <<END\nrm $HOME/x\nEND\nsh run.sh"), ["/home/dev/x"]);
 }
 

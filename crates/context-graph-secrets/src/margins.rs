@@ -12,7 +12,7 @@ const LONGEST: usize = 200;
 /// How far to search for the ends of a line, so that a long one costs no more.
 const FARTHEST: usize = WIDEST + LONGEST + 16;
 
-/// The end of a key of which a line ends here: further lines may follow, each behind a margin.
+/// The end of a key, if one of its lines ends here. Further lines may follow, each behind a margin.
 pub(super) fn onward(bytes: &[u8], mut end: usize) -> usize {
     loop {
         let Some(from) = next_line(bytes, end) else { return end };

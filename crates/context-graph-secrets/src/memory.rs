@@ -189,7 +189,7 @@ fn anchor_of(secret: &[u8]) -> Option<(usize, usize)> {
     (best.1 - best.0 >= ANCHOR).then_some(best)
 }
 
-/// Whether it could not be confused with an ordinary word or number.
+/// Whether the secret differs enough from ordinary words and numbers.
 fn is_telling(secret: &[u8]) -> bool {
     let has = |set| secret.iter().any(|&byte| is(byte, set));
     let lone_word =

@@ -191,7 +191,7 @@ fn is_secret(named: Named, value: &[u8], how: How) -> bool {
 /// A token, or a random secret.
 fn is_token(value: &[u8], how: How) -> bool {
     let signs = value.iter().all(|&byte| byte.is_ascii_graphic() && !b"(){}<>\"'`\\;".contains(&byte));
-    // An unquoted value of letters only is a name in code, however strange.
+    // After a space, an unquoted value of letters and underscores is a name in code, unless it is gibberish.
     let name = how == How::Loose && all(value, LETTER | UNDERSCORE) && !is_gibberish(value);
     if !signs || name || made_up(value) || is_member(value) {
         return false;

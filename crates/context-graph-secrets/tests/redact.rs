@@ -28,7 +28,7 @@ fn positives(seed: u64) -> Vec<Positive> {
     parts.into_iter().flatten().collect()
 }
 
-/// How many there were, how many were not redacted, and a line for each of these.
+/// The number of texts, the number of texts whose secret was not redacted, and a line for each of the latter.
 fn missed(texts: impl Iterator<Item = (String, String, String)>) -> (usize, usize, String) {
     let (mut all, mut missed, mut lines) = (0, 0, String::new());
     for (kind, secret, redacted) in texts {
@@ -53,8 +53,7 @@ fn secrets_are_found() {
     println!("{} of {all} found\n{lines}", all - missed);
 }
 
-/// The half of the corpus that was written after the rules.
-/// What people type who try whether it works.
+/// Tokens that people type to test whether redaction works.
 #[test]
 fn tokens_that_count_up_are_taken_out_too() {
     for text in [
@@ -67,6 +66,7 @@ fn tokens_that_count_up_are_taken_out_too() {
     }
 }
 
+/// The half of the corpus that was written after the rules.
 #[test]
 fn secrets_that_nobody_had_in_mind_are_found() {
     assert!(fresh::kinds() >= 105, "{}", fresh::kinds());
@@ -131,7 +131,6 @@ fn secrets_are_found_in_bad_company() {
     }
 }
 
-/// One seed may be lucky.
 #[test]
 fn colours_hide_nothing() {
     let secret = "Zk39dkjf83jd93kdXq";
@@ -155,7 +154,7 @@ fn colours_hide_nothing() {
             assert!(!redacted.contains(part), "{coloured:?} became {redacted:?}");
         }
         assert_eq!(REDACTOR.redact_text(&redacted), redacted, "twice is once");
-        // The same secret has the same mark, and is known again without its colours.
+        // The same secret is recognised again without its colours.
         let plain = REDACTOR.redact_text_with(&format!("it is {whole} here"), &mut memory).into_owned();
         assert!(!plain.contains(whole), "{coloured:?}: {plain}");
     }
@@ -167,6 +166,7 @@ fn colours_hide_nothing() {
     assert!(!REDACTOR.redact_text("keyAKIAIQ3ZT7LMNB5VRW2K").contains("AKIA"));
 }
 
+/// More seeds: a single one may pass by chance.
 #[test]
 fn it_holds_for_other_draws() {
     let found = (1..=20).flat_map(|turn| positives(100 * turn)).map(|one| {
@@ -301,7 +301,7 @@ fn harmless_texts_are_left_alone() {
     assert!(count * 100 <= texts.len(), "{count} of {}:\n{wrong}", texts.len());
 }
 
-/// The same for texts written after the rules.
+/// As `harmless_texts_are_left_alone`, with texts that were written after the rules.
 #[test]
 fn look_alikes_are_left_alone() {
     let texts: Vec<String> = (0..20).flat_map(lookalikes::texts).collect();
@@ -318,7 +318,7 @@ fn what_was_recognised_once_is_recognised_again() {
     let all: Vec<Positive> = positives(0).into_iter().chain(fresh::texts(0)).collect();
     let (mut leaked, mut count) = (Vec::new(), 0);
     for one in &all {
-        // Words, and keys in lines, are recognised only by their position.
+        // Blocks of key lines and short secrets are recognised only by their context.
         let lines = one.text.contains("-----") || one.text.contains("Private-Lines");
         if lines || one.secret.len() < 8 {
             continue;
@@ -339,12 +339,12 @@ fn what_was_recognised_once_is_recognised_again() {
     assert!(leaked.len() * 50 <= count, "{} of {count}: {leaked:#?}", leaked.len());
 }
 
-/// A text that is made to be slow takes as long per byte as a short one.
+/// A long text that is made to be slow takes no longer per byte than a short one.
 #[test]
 fn hostile_texts_take_linear_time() {
     let token = Dice::new(3).draw(secrets::ALNUM, 24);
     let mut memory = Memory::default();
-    // Many secrets with the same anchor, of which the text consists.
+    // Remembers many secrets with the same anchor. One of the texts below consists of this anchor.
     for at in 0..64 {
         let text = format!("DEPLOY_TOKEN={token}-{at:04}{}", "q7".repeat(400));
         let _ = REDACTOR.redact_text_with(&text, &mut memory);

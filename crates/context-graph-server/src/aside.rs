@@ -35,7 +35,7 @@ impl<'a> RefusedRequest<'a> {
         Self { machine, session_id: &push.session_id, why, head, has, content }
     }
 
-    /// Any other request: to see a session that is somebody else's, or to forget one with a wrong signature.
+    /// A request without a push: to see another member's session, or, with a wrong signature, to forget a session.
     pub(crate) fn request(machine: i64, session_id: &'a str, why: &'a str) -> Self {
         Self { machine, session_id, why, head: (0, &[]), has: 0, content: Vec::new() }
     }
@@ -64,8 +64,8 @@ impl<'a> RefusedRequest<'a> {
     }
 }
 
-/// Counts further refused requests in one row once the limit is reached (in its `has`), so that filling the table does not
-/// hide them.
+/// Counts the refused requests beyond the limit in the column `has` of one row, so that nobody can hide requests by
+/// filling the table.
 fn more(
     connection: &mut dyn Connection,
     machine: i64,

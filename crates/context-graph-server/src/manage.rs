@@ -154,7 +154,8 @@ fn note(
 /// The `what` of a change that was a forgotten session.
 pub(crate) const FORGOTTEN: &str = "forgotten";
 
-/// Records that a member had a session forgotten, but not which one: its content must be gone, the fact need not be.
+/// Records that a member had a session forgotten, but not which session. Its content must be removed, but this fact may
+/// stay.
 pub(crate) fn note_forgotten(pool: &Pool, principal: &Principal, records: u64, now_ms: i64) -> Result<()> {
     // Goes into `whom`, which for other changes names the member they are about.
     let about = format!("a session of {records} {}", if records == 1 { "record" } else { "records" });

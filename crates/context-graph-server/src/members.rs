@@ -144,8 +144,8 @@ pub(crate) fn remove_from(
     connection.execute(sql, given![now_ms, tenant, row.int(0)])
 }
 
-/// Ends every token and every invitation of a member, so that none of them counts again when the member is invited anew:
-/// a removal may be about a machine that was stolen.
+/// Ends every token and every invitation of a member, so that none of them becomes valid again when the member is invited
+/// again: the reason for a removal may be a stolen machine.
 fn end_access(connection: &mut dyn Connection, tenant: i64, member: i64, now_ms: i64) -> Result<()> {
     let whose = given![now_ms, tenant, member];
     let tokens = "UPDATE tokens SET revoked_ms = $1 WHERE tenant = $2 AND member = $3 AND revoked_ms IS NULL";

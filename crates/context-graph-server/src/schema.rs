@@ -114,7 +114,7 @@ fn upgrade(pool: &Pool, from: i64) -> Result<()> {
             Ok(())
         },
     )?;
-    // Connections opened earlier believe that tables have partitions that were dropped with them.
+    // Connections opened earlier still assume partitions of tables that the upgrade has dropped.
     pool.forget_idle();
     Ok(())
 }

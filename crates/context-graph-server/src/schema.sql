@@ -15,7 +15,7 @@ CREATE TABLE tenants (
     policy_key BYTEA
 );
 
--- What was published. The newest counts.
+-- Published policies. The newest one counts.
 CREATE TABLE policies (
     tenant       BIGINT NOT NULL,
     number       BIGINT NOT NULL,
@@ -61,7 +61,7 @@ CREATE TABLE tokens (
     number     BIGINT NOT NULL UNIQUE,
     tenant     BIGINT NOT NULL,
     member     BIGINT NOT NULL,
-    -- Of a machine's token, the machine; of a browser's, none.
+    -- The machine that has the token; NULL for a browser's token.
     machine    BIGINT,
     created_ms BIGINT NOT NULL,
     used_ms    BIGINT,
@@ -94,7 +94,8 @@ CREATE TABLE sessions (
     failures    BIGINT NOT NULL,
     stops       BIGINT NOT NULL,
     files       BIGINT NOT NULL,
-    -- How many records there are, the team chain behind the last, the machine's own chain there, and its signature.
+    -- How many records there are, the link of the team's chain after the last, the link of the machine's own chain there, and
+    -- the machine's signature.
     records     BIGINT NOT NULL,
     link        BYTEA,
     local_link  BYTEA,
@@ -175,7 +176,7 @@ CREATE INDEX calls_by_verdict ON calls (tenant, verdict, at_ms) WHERE verdict IS
 CREATE INDEX calls_by_tool ON calls (tenant, tool, at_ms);
 CREATE INDEX calls_by_outcome ON calls (tenant, outcome, at_ms) WHERE outcome <> 'success';
 
--- Tools that were ever called, so that a name or its beginning leads to the names that calls have.
+-- All tools that were ever called. A search by a name or its beginning finds here the exact names that calls have.
 CREATE TABLE tools (
     tenant BIGINT NOT NULL,
     tool   TEXT NOT NULL,
@@ -239,8 +240,8 @@ CREATE TABLE injections (
     PRIMARY KEY (tenant, session, seq, position, born)
 ) /* by time */;
 
--- For each stretch of records, the parts of the words in their texts (word_index.rs): a search reads only stretches
--- that have all parts of what it looks for.
+-- For each range of consecutive records, the parts of the words in their texts (word_index.rs). A search reads only ranges
+-- that have all parts of the searched text.
 CREATE TABLE words (
     tenant    BIGINT NOT NULL,
     member    BIGINT NOT NULL,
@@ -278,7 +279,7 @@ CREATE TABLE refused (
     session_id TEXT NOT NULL,
     at_ms      BIGINT NOT NULL,
     why        TEXT NOT NULL,
-    -- Where the push says it leads, and where the server's copy stood.
+    -- The head that the push claims (`records`, `link`), and how many records the server had.
     records    BIGINT NOT NULL,
     link       BYTEA NOT NULL,
     has        BIGINT NOT NULL,
@@ -298,11 +299,11 @@ CREATE TABLE looks (
 );
 CREATE INDEX looks_by_time ON looks (tenant, at_ms);
 
--- What admins changed about members on the pages, and what others tried to.
+-- Changes that admins made to members on the pages, and attempts by others.
 CREATE TABLE changes (
     number BIGINT NOT NULL PRIMARY KEY,
     tenant BIGINT NOT NULL,
-    -- Who did it, and about whom.
+    -- Who made the change, and to whom.
     member BIGINT NOT NULL,
     whom   TEXT NOT NULL,
     at_ms  BIGINT NOT NULL,

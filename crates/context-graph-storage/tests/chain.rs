@@ -1,4 +1,4 @@
-//! The hash chain: whatever another program changed, removed or added is found and named.
+//! The hash chain: anything that another program changed, removed or added is found and reported.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

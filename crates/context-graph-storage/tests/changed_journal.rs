@@ -1,4 +1,4 @@
-//! A changed byte in the journal of an open session, whichever it is, is found, reported and kept on record.
+//! Any changed byte in the journal of an open session is found, reported and kept on record.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ fn prompt(sessions: &Sessions, id: &str, at_ms: i64, text: &str) {
         told_below: 0.5,
         title: None,
     };
-    // As durable as a start: it also writes the head.
+    // `Durability::Start`, so that the head is written too.
     sessions.step(id, arrival, Durability::Start).unwrap();
 }
 
@@ -52,7 +52,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Makes every file as it was.
+/// Restores every file.
 fn restore(folder: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) {
     for path in files(folder).keys().filter(|path| !before.contains_key(*path)) {
         fs::remove_file(path).unwrap();
@@ -100,7 +100,7 @@ fn every_byte_of_header_and_entries_counts() {
             fs::write(journal, changed).unwrap();
             let found = losses(&sessions);
             if found.is_empty() {
-                // If its header does not say whose it is, a journal is found by the session's head.
+                // If a journal's header does not name its session, the session's head shows that the journal is missing.
                 assert!(id != "s" && at < header, "byte {at}");
                 let missed = sessions.check_heads(None).unwrap().1.unwrap();
                 assert_eq!(missed.session_id.as_deref(), Some(id), "byte {at}: {missed:?}");
@@ -110,7 +110,7 @@ fn every_byte_of_header_and_entries_counts() {
                 let name = journal.file_name().unwrap().to_str().unwrap();
                 let expected = if at < header { name } else { "its journal was damaged" };
                 assert!(told.contains(expected), "byte {at}: {told}");
-                // Until it is acknowledged, also by those who look only now.
+                // A second check reports it again, because nobody has acknowledged it.
                 let again = losses(&sessions);
                 assert_eq!((again.len(), &again[0].what), (1, &found[0].what), "byte {at}");
                 assert!(!again[0].is_acknowledged);
@@ -201,7 +201,7 @@ fn a_check_does_not_change_when_a_session_began() {
     }
     assert_eq!(losses(&sessions).len(), 2);
     assert_eq!(sessions.peek("s").unwrap().unwrap().state.started_ms, began_ms);
-    // Nothing else is left of this one.
+    // Nothing else is left of the session `only`, so its loss has the time of the check.
     let recorded = losses(&sessions);
     let only = recorded.iter().find(|loss| loss.session_id == "only").unwrap();
     assert_eq!(only.at_ms, Some(NOW_MS), "{recorded:?}");

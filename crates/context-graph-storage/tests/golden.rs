@@ -1,7 +1,7 @@
 //! A store and a journal of each format that was ever written: this program and every later one must read them.
 //!
 //! A change of format adds a number to `FORMATS`, and `UPDATE_GOLDEN=1 cargo test -p context-graph-storage --test golden`
-//! makes its folder. Older ones are never written again: nobody could write them as they were.
+//! makes its folder. Older folders are never written again: this program cannot write their formats.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -29,7 +29,7 @@ use serde_json::json;
 /// The folders of fixtures, oldest first.
 const FORMATS: [u32; 5] = [1, 2, 3, 4, 5];
 const NEWEST: u32 = FORMATS[FORMATS.len() - 1];
-/// From this one on, sessions have a past, and those in the store are packed, as hooks write them.
+/// From this format on, the fixtures' sessions contain work, and stored sessions are packed, as hooks write them.
 const LIKE_HOOKS: u32 = 4;
 
 const LIVE_FILES: [&str; 2] = ["live.journal", "live.state"];
@@ -76,7 +76,7 @@ fn records(session: &str) -> Vec<EventRecord> {
     ]
 }
 
-/// A session after these records, with everything that its format can hold: a title, and a prompt that the agent ordered.
+/// A session after these records, with everything that its format can hold: a title, and a prompt that the agent scheduled.
 fn session(id: &str) -> Session {
     let mut session = Session::new(id, "/w", 1000);
     let mut records = records(id);
@@ -190,7 +190,7 @@ fn update_if_asked() {
     }
 }
 
-/// Makes the newest fixture, or makes it again as long as its formats are those of today.
+/// Writes the newest fixture. An existing one is only replaced if its formats are the current ones.
 fn update() {
     let (target, place) = (folder(NEWEST), write());
     if target.exists() {
@@ -213,7 +213,7 @@ fn the_newest_fixture_has_the_formats_that_are_written_today() {
         formats(&write()),
         "a new format needs a fixture of its own: add a number to FORMATS"
     );
-    // Nor may the same number mean other bytes.
+    // The bytes of a format must not change either: what is read is written back unchanged.
     let live = place.session("live").read_state_unlocked().unwrap().state.unwrap();
     assert_eq!(encode_session(&decode_session(live.payload()).unwrap()).unwrap(), live.payload());
     for entry in place.store().log("one", 1, usize::MAX).unwrap() {
@@ -264,14 +264,14 @@ fn stores_and_journals_of_every_format_are_read() {
     }
 }
 
-/// A packed session as a program of its time wrote it.
+/// A packed session as a program with this format wrote it.
 fn packed_session(format: u8, text: &str) -> Session {
     let bytes = unhex(&text.split_whitespace().collect::<String>()).unwrap();
     assert_eq!(bytes[0], format);
     decode_session(&bytes).unwrap()
 }
 
-/// The packed sessions of the formats whose fixtures hold unpacked ones, or that have none.
+/// Packed sessions in formats that have no fixture, or only a fixture with unpacked sessions.
 #[test]
 fn packed_sessions_of_earlier_formats_are_read() {
     for (format, text) in [

@@ -81,7 +81,7 @@ fn journal(before: &[u8], after: &[u8]) -> Vec<u8> {
     journal
 }
 
-/// `before` with some sectors of `after`; of any length between the two.
+/// `before` with some sectors of `after`. Its length is somewhere between theirs.
 fn mix(before: &[u8], after: &[u8], dice: &mut Dice) -> Vec<u8> {
     let mut mixed = before.to_vec();
     let end = before.len() + dice.below(after.len().saturating_sub(before.len()) + 1);

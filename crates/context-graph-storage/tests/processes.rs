@@ -54,7 +54,7 @@ fn start(place: &Place, name: &str, count: usize, seed: u64, sessions: &[&str]) 
     worker("process", &arguments)
 }
 
-/// Lines of all `children` as they come; ends when all of them have.
+/// The lines of all `children` as they come. The channel closes when all children have ended.
 fn lines(children: &mut [Child]) -> Receiver<String> {
     let (sender, receiver) = channel();
     for child in children {

@@ -238,7 +238,7 @@ fn no_word_of_a_forgotten_session_is_in_any_file() {
             let bytes = fs::read(file.unwrap().path()).unwrap();
             for turn in 0..20 {
                 let word = word(id, turn).into_bytes();
-                // Half a word is too much as well.
+                // Half a word must not remain either.
                 found +=
                     bytes.windows(10).filter(|part| *part == &word[..10] || *part == &word[14..]).count();
             }

@@ -45,7 +45,7 @@
     if (again) { again = false; setTimeout(refresh, 250); }
   };
 
-  // Live, while the page is visible.
+  // Live updates while the page is visible.
   let source = null;
   const watch = () => {
     if (document.hidden) { source?.close(); source = null; return; }

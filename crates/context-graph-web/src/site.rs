@@ -78,7 +78,7 @@ impl Site {
             .with_state(self.clone())
     }
 
-    /// The same for a server that has other routes too; starts live updates. Needs a runtime.
+    /// The same for a server that has other routes too. Starts the live updates, which needs an async runtime.
     pub fn watched_router(&self) -> Router {
         tokio::spawn(Arc::clone(&self.pulse).look(self.records()));
         self.router()

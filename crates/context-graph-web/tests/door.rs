@@ -1,4 +1,4 @@
-//! Who gets in, over a real socket; and what the pages say where nothing is on record.
+//! Access control, over a real socket, and what the pages show if nothing is recorded.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::{Read as _, Write as _};
@@ -86,7 +86,7 @@ impl Records for Nothing {
 
 const PAGES: [&str; 5] = ["/", "/sessions", "/calls", "/guard", "/files"];
 
-/// A dashboard over nothing that goes on while the test does.
+/// A dashboard over an empty store. It runs until the test ends.
 struct House {
     port: u16,
     token: String,
@@ -102,7 +102,7 @@ impl House {
         Self { port, token: token.to_owned() }
     }
 
-    /// Asks with these lines of head, and gives the answer whole.
+    /// Sends a request with these header lines, and returns the whole response.
     fn ask(&self, first_line: &str, head: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

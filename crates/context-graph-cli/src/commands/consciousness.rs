@@ -21,7 +21,7 @@ pub(crate) enum ConsciousnessCommands {
     Status(StatusArgs),
     /// Why continuity is what it is: which views lowered it, since when and why
     Explain(WhichArgs),
-    /// The lines that would be put in front of the model
+    /// The lines that would be added to the model's context
     Inject(WhichArgs),
 }
 

@@ -59,7 +59,7 @@ struct Tally {
     known: usize,
     elsewhere: usize,
     forgotten: usize,
-    /// Without anything for a session, or from a subagent.
+    /// Transcripts that contain no events of a session, or that belong to a subagent.
     empty: usize,
     refused: usize,
 }

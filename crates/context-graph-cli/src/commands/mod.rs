@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// Verbs that print no data, or none for programs, with the reason.
+    /// Verbs without `--json`, each with the reason.
     const WITHOUT_JSON: &[(&str, &str)] = &[
         ("browse", "a screen to look at; `session list` and `audit log` answer programs"),
         ("completions", "a script for a shell"),

@@ -24,7 +24,8 @@ fn sources(folder: &Path, into: &mut Vec<String>) {
     }
 }
 
-/// The words of a command. A word that is known only at run time becomes `x`; a suffix of that kind is left out.
+/// The words of a command. A word that is known only at run time becomes `x`. If only the end of a word is unknown, the
+/// end is left out.
 fn words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, part) in command.split('\'').enumerate() {
@@ -62,7 +63,7 @@ fn every_command_that_a_text_recommends_exists() {
                 continue;
             };
             let is_fine = match error.kind() {
-                // A text may name a command without all that it needs.
+                // A text may name a command without its required arguments.
                 ErrorKind::DisplayHelp
                 | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
                 | ErrorKind::MissingRequiredArgument

@@ -16,7 +16,7 @@ use crate::{Environment, actions, clock};
 
 /// Run the actions that an event starts: its JSON on stdin
 ///
-/// What is run is what the policy files say, whoever sends the event.
+/// Only the policy files decide which commands are run, whoever sends the event.
 #[derive(Debug, Args)]
 pub(crate) struct RunActionsArgs {
     /// The project, instead of the one around the current folder

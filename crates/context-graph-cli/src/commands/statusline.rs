@@ -1,5 +1,5 @@
-//! `context-graph statusline`: one line about a session. It reads only the cache, because the client asks for it
-//! all the time.
+//! `context-graph statusline`: one line about a session. It reads the session's cache and the project's files, but
+//! never the database, because the client asks for the line all the time.
 
 use std::path::PathBuf;
 use std::time::Duration;

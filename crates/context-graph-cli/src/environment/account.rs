@@ -52,7 +52,7 @@ fn is_agents_or_below(process: u32) -> bool {
     upwards.take_while(|process| *process > 0).take(checked).any(was_started_by_an_agent)
 }
 
-/// Whether the parents of a test are not checked: an agent may be running it.
+/// Whether a test has switched off the check of parent processes, because an agent may be running the test.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "a test switch")]
 fn is_tested_alone() -> bool {

@@ -234,9 +234,9 @@ impl Environment {
         Ok(self.user.get_or_init(|| UserFolder::new(path).with_objections(objections)))
     }
 
-    /// Whether a folder that seems to be the user's may come from a checkout: it lies in the project, or in any
-    /// repository, which the settings of another checkout could name. The folder in the account's own home is
-    /// always the user's: some people work in their home, and some keep it in a repository.
+    /// Whether a folder that seems to be the user's may come from a checkout: it lies in the project or in any
+    /// repository. The settings of one checkout could name a folder in another one. The folder in the account's own
+    /// home is always the user's, because some people work in their home, and some keep it in a repository.
     pub(crate) fn is_brought(&self, folder: &Path) -> bool {
         let real = real_place(folder);
         let is_the_accounts = || {
@@ -251,7 +251,7 @@ impl Environment {
     fn lies_within(&self, folder: &Path, project: &Path) -> bool {
         let is_home = || project == self.home && folder.starts_with(project.join(".config"));
         let is_repository = |above: &Path| above.join(".git").symlink_metadata().is_ok();
-        // Beyond the first folder that contains both, every further one contains both too.
+        // All folders above the first one that contains both also contain both.
         let mut around = project.ancestors().skip_while(|above| !folder.starts_with(above)).peekable();
         let is_inside = around.peek().is_some_and(|nearest| nearest.as_os_str() == project.as_os_str());
         (is_inside && !is_home()) || around.any(is_repository)

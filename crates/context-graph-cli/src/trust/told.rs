@@ -13,8 +13,8 @@ const FILE: &str = "told";
 /// A longer file starts again from empty.
 const MAX_FILE: u64 = 8 * 1024;
 
-/// Notes that this session is told, and says whether it had not been told before. It is an error if that cannot be
-/// noted.
+/// Notes that the user was told in this session. Returns whether this is the first time for this standing. It is an
+/// error if the note cannot be written.
 pub(crate) fn note_if_news(state_folder: &Path, session_id: &str, standing: Standing) -> io::Result<bool> {
     let mut line =
         blake3::hash(format!("{}\n{session_id}", standing.as_str()).as_bytes()).to_hex()[..32].to_owned();

@@ -16,7 +16,7 @@ fn a_session_that_the_store_cannot_remove_keeps_its_journal() {
     prompt(&place, "s", "not stored yet");
     call(&place, "s", "t1", "ls");
     let before = show(&place, "s");
-    // The place of the next tombstone is taken, so the store removes nothing.
+    // The key of the next tombstone is already used, so the store fails and removes nothing.
     let store =
         || rusqlite::Connection::open(place.project().join(".context-graph/data/context-graph.db")).unwrap();
     store().execute("INSERT INTO tombstones VALUES (1, 0, x'00', x'00')", []).unwrap();

@@ -30,7 +30,7 @@ fn stalled(pieces: [&str; 2]) -> Run {
 #[test]
 fn a_call_that_does_not_arrive_whole_in_time_asks() {
     let stop = std::thread::spawn(|| stalled([r#"{"hook_event_name":"Stop","#, r#""session_id":"x""#]));
-    // The name may be cut, and a piece that ends with a brace is not the whole.
+    // The event's name may be cut in two, and a piece that ends with a brace need not be the whole payload.
     let cut = std::thread::spawn(|| stalled([r#"{"hook_event_name":"PreTo"#, r#"olUse","session_id":"x""#]));
     let brace =
         stalled([r#"{"hook_event_name":"PreToolUse","tool_input":{"command":"ls"}"#, r#","session_id":"x""#]);

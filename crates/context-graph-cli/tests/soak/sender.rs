@@ -107,7 +107,7 @@ fn killed(mut child: Child, event: &Event, signal: Signal, chance: &mut Chance) 
     give(&mut child, &event.bytes);
     std::thread::sleep(Duration::from_micros(chance.below(3000)));
     let _ = kill_process(Pid::from_child(&child), signal);
-    // It may have been faster than the signal.
+    // The process may have ended before the signal.
     heard(child)
 }
 

@@ -234,7 +234,7 @@ impl Call {
     /// The strictest decision made before it could run.
     pub fn ruling(&self) -> Option<&EventRuling> {
         let before = self.decided.iter().filter(|decided| !decided.event.starts_with("Post"));
-        // Of equally strict decisions the first: it is the one the client acted on.
+        // If several are equally strict, the first one: the client acted on that.
         before.rev().max_by_key(|decided| strictness(&decided.verdict))
     }
 

@@ -31,7 +31,7 @@ pub fn correlate<'a>(
     correlate_events(session, records.into_iter().map(|(seq, record)| (seq, record, record.event())))
 }
 
-/// The same for events that are decoded already; the payloads of their records are not looked at.
+/// The same for events that are already decoded. The payloads of their records are not read.
 pub fn correlate_events<'a>(
     session: SessionRef<'_>,
     events: impl IntoIterator<Item = (u64, &'a EventRecord, Result<Event, DecodeError>)>,

@@ -28,8 +28,8 @@ pub const MAX_COUPLING: f64 = 10.0;
 /// - Their mean (1.75) is not zero, so phases move even when they are locked.
 /// - None is within 0.35 of the mean. A view that lost the purpose still pulls at the others with a strength
 ///   of `K/N` = 0.31. If its frequency were closer to theirs than that, they would follow it.
-/// - They share no common period and thin out away from the mean, so free phases neither line up again at
-///   intervals, as those of evenly spaced frequencies would, nor rebound just after a lock breaks.
+/// - They share no common period. With evenly spaced frequencies, free phases would line up again at intervals.
+/// - They thin out away from the mean, so phases do not rebound just after a lock breaks.
 /// - Fast and slow alternate, so that neither half of the views is a cluster of its own.
 pub const NATURAL_FREQUENCIES: [f64; KURAMOTO_N] = [
     2.106_412, 1.370_012, 2.853_972, 0.214_946, 2.365_433, 1.072_828, 2.131_163, 0.802_479, 3.081_901,
@@ -46,7 +46,7 @@ pub const INITIAL_PHASES: [f64; KURAMOTO_N] = evenly_spread();
 /// event weakens a lock, three in a row break it.
 const STEPS_PER_EVENT: usize = 2;
 
-/// The integration step. Fourth-order Runge-Kutta is stable up to `MAX_COUPLING · STEP` = 2.78.
+/// The integration step. Fourth-order Runge-Kutta is stable while `MAX_COUPLING · STEP` is below 2.78.
 const STEP: f64 = 0.25;
 
 const fn evenly_spread() -> [f64; KURAMOTO_N] {

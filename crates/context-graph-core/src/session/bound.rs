@@ -138,7 +138,7 @@ const NEVER_CUT: usize = 128;
 
 /// Keeps the beginning and the end of a text, with a note of how much is missing.
 fn cut(text: &mut String, head: usize, tail: usize) {
-    // Cuts between words if there is a space near by: half a secret would no longer be recognised as one.
+    // Cuts between words if there is a space nearby: half a secret would not be recognised as one.
     let head_end = text.floor_char_boundary(head);
     let near = text.floor_char_boundary(head_end.saturating_sub(GAP));
     let head_end = text[near..head_end].rfind(char::is_whitespace).map_or(head_end, |at| near + at);

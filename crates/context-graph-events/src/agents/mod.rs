@@ -208,7 +208,7 @@ impl Caller {
         Self { agent: None, native_event: String::new(), event: None, renamed: Vec::new() }
     }
 
-    /// The caller as `policy explain` imagines it: this agent, asking about this event.
+    /// A made-up caller for `policy explain`: this agent, with this event.
     pub fn asking(agent: Agent, event: EventName) -> Self {
         let native = agent.sheet().and_then(|sheet| sheet.native_name(event)).unwrap_or(event.as_str());
         Self { native_event: native.to_owned(), event: Some(event), ..Self::new(agent) }

@@ -20,7 +20,7 @@ pub struct Script {
     pub by: String,
     /// The requested targets: empty for all, `.` for the first one.
     pub parts: Vec<String>,
-    /// Everyday commands run it by themselves: a build, a test, entering the folder.
+    /// Everyday commands run it without naming it: a build, a test, entering the folder.
     pub unasked: bool,
 }
 
@@ -171,7 +171,7 @@ fn with_all_secrets(line: &str) -> Cow<'_, str> {
     let Some(at) = line.to_ascii_lowercase().find("tojson(secrets)") else { return line.into() };
     let (Some(from), Some(to)) = (line[..at].rfind("${{"), line[at..].find("}}")) else { return line.into() };
     let (mut from, mut to) = (from, at + to + 2);
-    // The service puts the text in before a shell sees the quotes.
+    // The CI service inserts the text before a shell sees the quotes.
     if line[..from].ends_with('\'') && line[to..].starts_with('\'') {
         (from, to) = (from - 1, to + 1);
     }

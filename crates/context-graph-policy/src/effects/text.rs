@@ -158,7 +158,7 @@ impl Text {
                     }
                 }
                 b'?' => self.0.push(Piece::One),
-                // The number of a host, in an address.
+                // An IPv6 address in a URL: `http://[::1]`.
                 b'[' if self.ends_in_scheme() => self.push_str("["),
                 // A character class is short. A bracket far away belongs to something else.
                 _ => match rest.bytes().skip(1).take(64).position(|c| c == b']') {

@@ -56,7 +56,7 @@ struct Token {
     name: &'static str,
     /// The service's domains.
     domains: &'static [&'static str],
-    /// What the host of a company's own service is usually called: `git` in `git.example.com`.
+    /// The usual first part of the host name of a company's own service: `git` in `git.example.com`.
     own: &'static [&'static str],
 }
 

@@ -6,7 +6,7 @@ use super::Case;
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 const MAX_LINK: usize = 4096;
 
-/// The bytes of an entry's times and numbers before the file's size, and of the size.
+/// How many bytes an entry has before the file's size (times and numbers), and how many the size takes.
 const BEFORE_SIZE: usize = 36;
 const SIZE: usize = 4;
 /// The flag of an entry with two more bytes of flags.
@@ -78,7 +78,7 @@ fn walk(bytes: &[u8], hash_bytes: usize, mut visit: impl FnMut(&[u8], u32)) -> O
         at += BEFORE_SIZE + SIZE + hash_bytes;
         let flags = u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?);
         at += if flags & EXTENDED == 0 { 2 } else { 4 };
-        // Version 4 stores what differs from the name before.
+        // Version 4 stores only the difference from the previous name.
         if version == 4 {
             let dropped = variable_width(bytes, &mut at)?;
             name.truncate(name.len().checked_sub(dropped)?);

@@ -113,7 +113,7 @@ impl List {
             list.starts.push(call.run.cwd.to_string());
         }
         list.starts.extend(operands.iter().map(|start| absolute(start, &call.run.cwd).to_string()));
-        // A quoted pattern is read by the builtin.
+        // `compgen` expands a quoted pattern itself.
         if call.run.name == "compgen" {
             let pattern = call.run.args.last();
             list.starts.extend(pattern.map(|glob| absolute(glob, &call.run.cwd).to_string()));

@@ -96,7 +96,8 @@ pub fn exists(id: &str) -> bool {
     GUARDS.iter().any(|guard| guard.id == id || guard.rules.iter().any(|rule| rule.id == id))
 }
 
-/// Whether a rule keeps agents from a command of ours. An exception would let them run it; users run it themselves.
+/// Whether a rule keeps agents from our own commands. Users are not told how to make an exception for it: that would let
+/// agents run these commands, and users can run them themselves.
 pub fn is_about_own_verbs(rule: &str) -> bool {
     rule == self_protection::VERB.id
 }

@@ -1,5 +1,5 @@
-//! The parts of a policy that the engine does not tell: its imports, its sets, its functions and their calls. They are
-//! recognised by tokens. Whether a rule exists is not decided here, because the engine tells that
+//! The parts of a policy that the engine does not report: its imports, its sets, its functions and their calls. They are
+//! recognised by tokens. Whether a rule exists is not decided here, because the engine reports that
 //! (`Engine::has_declared_rule_rooted_at`).
 
 use super::set::Source;

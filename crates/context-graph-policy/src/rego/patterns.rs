@@ -1,6 +1,6 @@
 //! A `regex.match` that compiles a pattern only if it can match.
 //!
-//! Compiling patterns was the largest cost of policies, and nearly all of them search for words that an
+//! Compiling patterns would be the largest cost of policies, and nearly all patterns search for words that an
 //! ordinary call does not contain. So a pattern is first only parsed, for words that every match must contain.
 //! If the text lacks them, it does not match. Otherwise the pattern is compiled with the engine's own library
 //! and limit.

@@ -46,8 +46,8 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
         programs,
         builtin_config,
     } = project.clone();
-    // A description of what a program leaves alone would loosen; stops do not. Their texts are replaced by our
-    // own.
+    // A description that makes a program look harmless would loosen the rules, so it is dropped. Stops are kept, with our
+    // own texts.
     let programs = programs.into_iter().map(|(name, row)| {
         let stops =
             row.stops.iter().map(|stop| ProgramStop { says: Str::default(), ..stop.clone() }).collect();

@@ -11,14 +11,14 @@ use crate::records::TeamRecords;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// How long one question took.
+/// How long the answers to one question took.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// The question.
     pub what: &'static str,
-    /// Half of the answers took no longer.
+    /// The median.
     pub p50: Duration,
-    /// 95 of a hundred took no longer.
+    /// The 95th percentile.
     pub p95: Duration,
 }
 

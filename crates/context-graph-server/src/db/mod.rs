@@ -28,7 +28,7 @@ pub enum DbError {
     /// A table is missing.
     #[error("the database has no such table: {0}")]
     NoTable(String),
-    /// A partition is missing, for example because it was dropped while a server knew it.
+    /// A partition is missing, for example because it was dropped while a server was running.
     #[error("the database has no such partition: {0}")]
     NoPartition(String),
     /// Anything else.

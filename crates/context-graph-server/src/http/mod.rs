@@ -48,8 +48,8 @@ const STORED: usize = (80 << 20) / STEP;
 /// How many pushes of one machine are taken at the same time: a machine that sends slowly must not take all places.
 const AT_ONCE: usize = 3;
 
-/// How many pages are made at the same time, and how many for one member: searches take seconds, and the threads are for
-/// pushes too.
+/// How many pages are built at the same time, and how many of them for one member. Searches take seconds, and pushes need
+/// the same threads.
 const PAGES: usize = 8;
 const PAGES_OF_MEMBER: usize = 6;
 
@@ -323,7 +323,7 @@ async fn push(State(app): State<App>, headers: HeaderMap, body: Body) -> Handled
         HttpRefusal::new(StatusCode::BAD_REQUEST, "this is not a push that this version can read")
     })?;
     drop(bytes);
-    // Records, entries, rows, words and the data on the way to the database: measured, ten times the unpacked size.
+    // Ten times the unpacked size, as measured: for records, entries, rows, words and the data on the way to the database.
     let stored = room(&app.0.stored, asked.announced().min(MAX_UNPACKED) * 10, STORED).await?;
     let taken = app
         .ask(move |pool, now_ms| {

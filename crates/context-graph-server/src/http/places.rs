@@ -1,4 +1,4 @@
-//! Limits how many of something each may have at the same time: pushes of a machine, connections of an address.
+//! Limits per owner: how many pushes a machine, or how many connections an address, may have at the same time.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -25,7 +25,7 @@ impl<K: Eq + Hash + Copy> Places<K> {
         Self { most, taken: Arc::default() }
     }
 
-    /// A place for `who`, unless all of theirs are taken.
+    /// A place for `who`; `None` if `who` has all its places already.
     pub(crate) fn enter(&self, who: K) -> Option<Place<K>> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let number = taken.entry(who).or_default();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// How many keys are kept. Beyond that, all start again.
+/// How many keys are kept. With more, all counts are reset.
 const MOST: usize = 20_000;
 
 /// How many requests each may still make, and when that was computed.

@@ -96,7 +96,7 @@ pub(crate) fn altered(team: &Team) {
     assert!(ada.client().push(&good).is_ok());
 }
 
-/// Waits until so many requests of a kind are on record, from the loopback.
+/// Waits until `wanted` requests of this kind are on record, and checks that they came from the loopback.
 fn on_record(team: &Team, kind: &str, wanted: i64) {
     let sql =
         format!("SELECT CAST(coalesce(sum(number), 0) AS BIGINT) FROM turned_away WHERE kind = '{kind}'");
@@ -138,7 +138,7 @@ pub(crate) fn too_often(team: &Team) {
     assert!(team.count("SELECT count(*) FROM turned_away WHERE source = '1.1.1.1'") > 0);
 }
 
-/// Reads what comes first. The system does not resume a read that has a time limit after a signal.
+/// One read, repeated if a signal interrupts it: the system does not do that for a stream with a timeout.
 pub(crate) fn read_some(stream: &mut TcpStream, into: &mut [u8]) -> std::io::Result<usize> {
     loop {
         match stream.read(into) {
@@ -193,7 +193,8 @@ pub(crate) fn slow(team: &Team) {
         stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         stream
     };
-    // One waits between two requests, as browsers do; one never asks; one does not send the rest of what it announced.
+    // The first sends a request and then waits, as browsers do. The second sends nothing. The third sends only the
+    // beginning of its request.
     let (mut patient, _silent, mut endless) = (connect(), connect(), connect());
     patient.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     endless.write_all(b"POST /v1/join HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{").unwrap();

@@ -22,8 +22,8 @@ fn bin() -> Option<PathBuf> {
     found.into_iter().rev().find(|bin| bin.join("initdb").is_file())
 }
 
-/// Below the range from which the system gives connections their own ports: while PostgreSQL is stopped, one of them could
-/// otherwise take its port.
+/// A free port below the range that the system uses for outgoing connections. Otherwise a connection could take
+/// PostgreSQL's port while it is stopped.
 fn free_port() -> u16 {
     let random = context_graph_server::keys::random().unwrap();
     let first = 20_000 + u16::from_le_bytes([random[0], random[1]]) % 10_000;
@@ -94,7 +94,7 @@ impl Cluster {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
-    /// The last of it, for a message.
+    /// The last lines of the log, for a message.
     pub(crate) fn log_end(&self) -> String {
         let log = self.log();
         let lines: Vec<&str> = log.lines().rev().take(20).collect();

@@ -108,7 +108,7 @@ pub(crate) fn forgotten(team: &Team) {
     assert_eq!(team.count("SELECT count(*) FROM sessions"), 2);
 }
 
-/// A database whose commits are not waited for: what is acknowledged is on the disk all the same.
+/// Even if the database is configured not to wait for the disk at a commit, our connections wait.
 pub(crate) fn waited_for(team: &Team) {
     let name =
         team.pool.with(|connection| connection.one("SELECT current_database()", &[])).unwrap().unwrap();
@@ -123,11 +123,12 @@ pub(crate) fn waited_for(team: &Team) {
     assert_eq!([setting("off"), setting("remote_apply")], ["on", "remote_apply"]);
 }
 
-/// What docs/team.md says about retention, while the server runs: all tables of a month dropped, and its sessions deleted.
+/// Retention as docs/team.md describes it, while the server runs: all partitions of a month are dropped, and its sessions
+/// are deleted.
 pub(crate) fn retention(team: &Team) {
     let ada = Machine::join(team, "ada", Role::Admin);
     let months = |sql: &str| team.count(sql);
-    // September 2026, and by a later beginning October.
+    // `old` begins in September 2026, `new` in October.
     ada.push("old", (1, 30)).unwrap();
     let mut late = ada.made("new", 1, (1, 30), "");
     late.about.started_ms = 1_791_500_000_000;
@@ -144,7 +145,7 @@ pub(crate) fn retention(team: &Team) {
     assert!(matches!(all.verification(true).unwrap(), Verification::Holds { records: 30, sessions: 1, .. }));
     assert_eq!(all.entries(&Asked::default(), 100).unwrap().items.len(), 16);
     assert_eq!(all.files(0).unwrap().iter().map(|file| file.calls).sum::<u64>(), 15);
-    // A machine that was away pushes a session of that month: the server knew the partition, and it is gone.
+    // A machine pushes a session of that month late. The server still expects the partition, which was dropped.
     assert_eq!(ada.push("older", (1, 30)).unwrap(), 30);
     assert_eq!(ada.push("old", (1, 40)).unwrap(), 40, "and what was dropped can come back");
     assert_eq!(months(partitions), 8);

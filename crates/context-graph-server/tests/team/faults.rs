@@ -33,14 +33,14 @@ fn team(cluster: &Cluster) -> Team {
     Team { url: serve(&place), pool, place, folder: tempfile::tempdir().unwrap() }
 }
 
-/// Waits so many milliseconds, and up to so many more by chance.
+/// Waits `least` milliseconds, plus a random time of up to `more` milliseconds.
 fn wait(least: u64, more: u64) {
     let random = random().unwrap();
     let chance = u64::from(u16::from_le_bytes([random[0], random[1]])) * more / 65_536;
     std::thread::sleep(Duration::from_millis(least + chance));
 }
 
-/// Records of a session before the next one begins, so that there is always something to push.
+/// After this many records, a machine begins another session, so that there is always something to push.
 const LONG: u64 = 200;
 
 /// Pushes session after session, a few records at a time, until told to stop. Stores how many were acknowledged.
@@ -58,7 +58,7 @@ fn push_on(machine: &Machine, is_over: &AtomicBool, acknowledged: &AtomicU64) {
                 acknowledged.store(session * LONG + safe, Ordering::Relaxed);
                 continue;
             }
-            // Like the real client: after any error, the server says where it stands.
+            // As the real client does: after any error, it asks the server how far its copy goes.
             std::thread::sleep(Duration::from_millis(50));
             if let Ok(standing) = client.standing(&name) {
                 safe = standing.map_or(0, |standing| standing.records);
@@ -67,7 +67,7 @@ fn push_on(machine: &Machine, is_over: &AtomicBool, acknowledged: &AtomicU64) {
     }
 }
 
-/// Ends pushing when it goes out of scope, also by a panic: the threads that push would be waited for without end.
+/// Stops the pushing threads on drop, even after a panic. Otherwise the scope would wait for them forever.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -118,7 +118,7 @@ fn told(what: &str, rounds: u64, records: u64) {
     eprintln!("{what}: {rounds} rounds, {records} records, none lost, none twice, chains unbroken");
 }
 
-/// A way to a server that can be cut in the middle of whatever goes over it.
+/// A proxy in front of a server that can cut its connections at any moment.
 struct CutWay {
     url: String,
     open: Arc<Mutex<Vec<TcpStream>>>,

@@ -1,4 +1,4 @@
-//! Members and machines that mean harm, and what they cannot do to others.
+//! Malicious members and machines: they must not be able to harm others.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ use crate::attacks::read_some;
 use crate::machine::{Machine, event, record, why};
 use crate::{Team, now_ms, pages};
 
-/// A removal may be about a machine that was stolen.
+/// After a removal, no old token or invitation is valid: the reason may be a stolen machine.
 pub(crate) fn removed(team: &Team) {
     let stolen = Machine::join(team, "ada", Role::Admin);
     let open = members::invite(&team.pool, "team", "ada", None, 60_000, now_ms()).unwrap();
@@ -36,7 +36,7 @@ pub(crate) fn removed(team: &Team) {
     assert!(why(stolen.push("s", (1, 4))).contains("revoked"), "nor do tokens of machines");
     assert!(members::of_token(&team.pool, &browser, now_ms()).unwrap().is_none(), "nor those of browsers");
     assert!(join(&anew).is_ok());
-    // As an earlier version left them: removed, with tokens that were not ended.
+    // An earlier version removed members without ending their tokens.
     let bob = Machine::join(team, "bob", Role::Member);
     let sql = "UPDATE members SET revoked_ms = 1 WHERE name = 'bob'";
     team.pool.with(|connection| connection.batch(sql)).unwrap();
@@ -44,7 +44,7 @@ pub(crate) fn removed(team: &Team) {
     assert!(why(bob.push("s", (1, 4))).contains("revoked"));
 }
 
-/// Records behind others, signed.
+/// A signed push of `records`, which follow the records in `before`.
 fn push(machine: &Machine, session: &str, before: &[LogRecord], records: &[LogRecord]) -> Push {
     let mut link = Chain::begin(1, session);
     for (seq, record) in (1..).zip(before) {
@@ -60,7 +60,7 @@ fn push(machine: &Machine, session: &str, before: &[LogRecord], records: &[LogRe
     Push { blocks, head, signature, ..machine.made(session, 1, (1, 1), "") }
 }
 
-/// Turns with calls, of which some are answered, or told by a batch, much later.
+/// Turns with calls. For some calls, the result or the batch comes much later.
 fn turns() -> Vec<LogRecord> {
     let asked = |id: &str| json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": id}});
     let answer = |id: &str| {
@@ -121,7 +121,7 @@ pub(crate) fn late(team: &Team) {
     }
 }
 
-/// A clock that is wrong, or was set so: everybody's pages must still be shown.
+/// A machine's clock is wrong, perhaps on purpose. All pages must still be shown.
 pub(crate) fn times(team: &Team) {
     let ada = Machine::join(team, "ada", Role::Member);
     Machine::join(team, "lea", Role::Lead);
@@ -192,7 +192,8 @@ pub(crate) fn many_refusals(team: &Team) {
     assert!(told.contains("5 more requests were refused"), "{told}");
 }
 
-/// Opens connections that say nothing until one is closed at once.
+/// Opens more silent connections than one address may have: the server must close the rest. After that
+/// it still answers.
 pub(crate) fn connections(team: &Team) {
     let address = team.url.trim_start_matches("http://");
     let mut silent = Vec::new();
@@ -215,7 +216,7 @@ pub(crate) fn connections(team: &Team) {
     assert!(answer.contains("200 OK"), "{answer}");
 }
 
-/// Many pushes that are announced and never sent.
+/// One machine announces many pushes and never sends them. Another machine can still push.
 pub(crate) fn hog(team: &Team) {
     let eve = Machine::join(team, "eve", Role::Member);
     let ada = Machine::join(team, "ada", Role::Member);
@@ -236,7 +237,7 @@ pub(crate) fn hog(team: &Team) {
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
 
-/// A member who asks for many slow pages at once: others' pages and pushes are answered, and so are styles.
+/// A member requests many slow pages at once. Other members' pages and pushes, and styles, are still answered.
 pub(crate) fn many_pages(team: &Team) {
     let eve = Machine::join(team, "eve", Role::Member);
     let ada = Machine::join(team, "ada", Role::Member);

@@ -76,7 +76,7 @@ impl Machine {
         Self { url: team.url.clone(), token: joined.token, number: joined.machine, seed, key }
     }
 
-    /// The same machine, by another way to the server.
+    /// The same machine, with another address of the server.
     pub(crate) fn again(&self, url: &str) -> Self {
         let key = SigningKey::from_seed(&self.seed).unwrap();
         Self { url: url.to_owned(), token: self.token.clone(), number: self.number, seed: self.seed, key }

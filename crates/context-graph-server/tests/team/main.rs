@@ -108,7 +108,7 @@ const SCENARIOS: &[Scenario] = &[
     ("a search finds what records say, as far as the role allows", pages::search),
 ];
 
-/// A scenario waits for the database, for the other side or for a limit of time more than it works.
+/// How many scenarios run at the same time. They mostly wait: for the database, for the other side or for a timeout.
 const THREADS: usize = 8;
 
 fn main() {

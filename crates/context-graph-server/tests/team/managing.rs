@@ -1,4 +1,4 @@
-//! Admins manage members on a page; nobody else does, and all of it is on record.
+//! Only admins can manage members on the page. Every change and every attempt of others is recorded.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -66,7 +66,7 @@ pub(crate) fn members_page(team: &Team) {
     let (owner, eve) = (Browser::of(team, "team", "owner"), Browser::of(team, "other", "eve"));
     let changes = |done: i64| team.count(&format!("SELECT count(*) FROM changes WHERE is_done = {done}"));
 
-    // Members and leads are refused, and it is on record, once for each way.
+    // Members and leads are refused. Each member's attempts of one kind are recorded once.
     for _ in 0..3 {
         assert_eq!(status(&adas.page()), "403");
         assert_eq!(status(&bobs.send("change=role&name=bob&role=admin")), "403");
@@ -77,7 +77,7 @@ pub(crate) fn members_page(team: &Team) {
     let machine = Browser { team, token: ada.token.clone() };
     assert_eq!(status(&machine.page()), "401", "a machine is no person");
 
-    // Forms of other sites are refused, and so are such without an origin.
+    // Forms from other sites and forms without an origin are refused.
     for origin in ["", "origin: https://evil.example\r\n", "origin: null\r\n"] {
         assert_eq!(status(&owner.ask("POST /members", origin, "change=remove&name=ada")), "403", "{origin}");
     }

@@ -1,4 +1,4 @@
-//! `/metrics` as Prometheus reads it: the rules of its text format, applied to what the server really answers.
+//! Checks the server's answer to `/metrics` against the rules of Prometheus' text format.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +26,7 @@ fn series(text: &str) -> (&str, Vec<(&str, &str)>) {
     (name, labels.collect())
 }
 
-/// The values by series, if every line is as the format says.
+/// The values by series. Checks that every line follows the format.
 fn scraped(url: &str) -> HashMap<String, u64> {
     let answer = whole(url, "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -76,7 +76,7 @@ pub(crate) fn scrape(team: &Team) {
     let after = scraped(&team.url);
     let grown = |name: &str| after[name] - before[name];
     assert_eq!(before.len(), after.len(), "series are there from the start");
-    // The first scrape counts itself afterwards; then one joins and two pushes are taken.
+    // The first scrape, which is counted only after its answer, one join, and two accepted pushes.
     assert_eq!(grown("context_graph_answers_total{status=\"2xx\"}"), 4);
     assert_eq!(grown("context_graph_answers_total{status=\"4xx\"}"), 3);
     assert_eq!(grown("context_graph_answers_total{status=\"5xx\"}"), 0);

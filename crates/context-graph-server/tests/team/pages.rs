@@ -15,7 +15,7 @@ fn records(team: &Team, name: &str, group: &str) -> TeamRecords {
     TeamRecords::new(team.pool.clone(), principal, now_ms)
 }
 
-/// What the server's owner would see: everybody's.
+/// The records as an admin of the team sees them: those of all members.
 pub(crate) fn everything(team: &Team) -> TeamRecords {
     members::invite(&team.pool, "team", "owner", Some(Role::Admin), 60_000, now_ms()).unwrap();
     records(team, "owner", "team")
@@ -39,7 +39,7 @@ pub(crate) fn roles(team: &Team) {
     // Ada asked for a session of her own team.
     assert_eq!(team.count("SELECT count(*) FROM refused WHERE why = 'not theirs to see'"), 1);
     assert!(eves.session(&format!("a@{}", ada.number)).is_err(), "nor by the machine's number");
-    // In another team this is a session that does not exist: a note would tell that it does.
+    // For another team, this session must not exist: a note would reveal that it does.
     assert_eq!(team.count("SELECT count(*) FROM refused WHERE why = 'not theirs to see'"), 1);
     let told = everything(team).health_checks().unwrap().unwrap();
     assert!(
@@ -86,7 +86,7 @@ pub(crate) const PLANS: (&str, fn()) = ("no page of a large team reads a whole t
 /// Tables that grow with every record.
 const BIG: [&str; 8] = ["blocks", "calls", "decisions", "events", "files", "injections", "turns", "words"];
 
-/// Multiplies what one session brought: 4,000 sessions with about 100 records each.
+/// Copies the rows of one session 4,000 times, with about 100 records each.
 const MORE: &str = "
     INSERT INTO sessions SELECT number - n, tenant, member, machine, session_id || n, ordinal, born, share, title, project, model, lifecycle,
         ended, previous_id, started_ms, updated_ms - n * 1000, ended_ms, continuity, prompts, calls, failures, stops, files, records, link,
@@ -106,7 +106,7 @@ const MORE: &str = "
     INSERT INTO injections SELECT tenant, member, machine, born, session, seq, 0, 'context', 'text' FROM events;
     ANALYZE";
 
-/// The oldest call is of a tool and has an outcome that no other has.
+/// Gives the oldest call a tool and an outcome that no other call has.
 const RARE: &str = "
     UPDATE calls SET tool = 'RareTool', outcome = 'interrupted' WHERE at_ms = (SELECT min(at_ms) FROM calls);
     INSERT INTO tools VALUES (1, 'RareTool');
@@ -215,7 +215,7 @@ pub(crate) fn search(team: &Team) {
     ada.client().push(&ada.made("a2", 1, (5, 9), "zebra")).unwrap();
     bob.client().push(&bob.made("b", 1, (1, 21), "it's \"quoted\" zebra, Order 000000123456780")).unwrap();
     let (adas, bobs) = (records(team, "ada", "team"), records(team, "bob", "team"));
-    // The prompt and each call; a call that is asked for and answered is one entry.
+    // The expected numbers count the prompt and each call. A call with its result is one entry.
     for (text, of_ada, of_bob) in [
         ("zebra", 26, 37),
         ("ZEBRA % CROSSING_1", 21, 21),

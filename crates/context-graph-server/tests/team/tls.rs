@@ -1,4 +1,4 @@
-//! TLS with a certificate of its own, over real connections.
+//! TLS with a self-signed certificate, over real connections.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use context_graph_server::{Patience, Serving};
 use crate::machine::Machine;
 use crate::{Team, now_ms};
 
-/// Makes a certificate for this name and its key, signed by itself.
+/// Makes a self-signed certificate and its key. `holds_for` says which host it is valid for.
 fn certificate(folder: &Path, name: &str, holds_for: &str) -> (PathBuf, PathBuf) {
     let (certificate, key) = (folder.join(format!("{name}.pem")), folder.join(format!("{name}.key")));
     let made = Command::new("openssl")
@@ -69,7 +69,7 @@ pub(crate) fn only_the_right_certificate(team: &Team) {
     let client =
         |url: &str, authority: Option<&Path>, token: &str| Client::new(url, authority, token).unwrap();
 
-    // Nobody who is not vouched for gets to see the invitation.
+    // The client sends the invitation only to a server whose certificate it trusts.
     for (url, authority, why) in [
         (url.clone(), None, "a certificate that nobody vouches for"),
         (url.clone(), Some(elsewhere.0.as_path()), "vouched for by somebody else"),

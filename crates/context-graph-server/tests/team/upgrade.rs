@@ -1,4 +1,4 @@
-//! Tables of an earlier version are brought to this one with every row that was there.
+//! Tables of an earlier version are upgraded to this version, and no row is lost.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use crate::cluster::Cluster;
 use crate::machine::Machine;
 use crate::{Team, now_ms, pages, serve};
 
-/// What the servers of earlier versions left behind, with the token of its machine in the second line.
+/// The data of servers of earlier versions. The second line of each file has the token of its machine.
 const GOLDEN: [(i64, &str); 2] =
     [(1, include_str!("golden/version-1.sql")), (3, include_str!("golden/version-3.sql"))];
-/// Tables that all versions have, and how many rows version 1 left in each.
+/// Tables that all versions have, and the fewest rows that an earlier version left in each.
 const TABLES: [(&str, i64); 16] = [
     ("tenants", 1),
     ("members", 1),
@@ -75,7 +75,7 @@ fn upgraded((version, golden): (i64, &str), place: Place, partitioned: bool) {
     let pool = Pool::new(place.clone());
     fill(&pool, golden, partitioned);
     assert_eq!(pool.with(schema::found).unwrap(), Found::Version(version));
-    // A tenant has one column more than in version 1.
+    // The table `tenants` has one more column than in version 1.
     let columns = |table: &str| if table == "tenants" { "tenant, name, created_ms" } else { "*" };
     let before: Vec<_> = TABLES.iter().map(|(table, _)| rows(&pool, table, columns(table))).collect();
     for ((table, count), rows) in TABLES.iter().zip(&before) {
@@ -92,7 +92,7 @@ fn upgraded((version, golden): (i64, &str), place: Place, partitioned: bool) {
         "once is enough"
     );
 
-    // What was there is found, and its machine goes on.
+    // The old records can be searched, and their machine can push more.
     let team = Team { url: serve(&place), pool, place, folder: tempfile::tempdir().unwrap() };
     let all = pages::everything(&team);
     let words = Asked { text: vec!["Golden Words".to_owned()], ..Asked::default() };

@@ -2,9 +2,9 @@
 export const description = "Hands tool calls, results and turns to context-graph and has its answers heeded";
 
 export default function (amp) {
-  // What a thread is to be told with its next prompt: its start has no place for it.
+  // Text for a thread's next prompt, because nothing can be added at a thread's start.
   const waiting = new Map();
-  // Threads whose agent was kept from stopping since the last prompt: once is enough.
+  // Threads whose agent was already kept from stopping since the last prompt. It is kept only once.
   const held = new Set();
   const root = amp.system.workspaceRoot;
   const cwd = root ? amp.helpers.filePathFromURI(root) : process.cwd();

@@ -1,6 +1,6 @@
 // Made by `context-graph init --agent AGENT`; `context-graph uninstall --agent AGENT` removes it.
-// Hands each event of AGENT to context-graph and has its answer heeded. A tool call whose guard fails, is late or says
-// what cannot be read is refused.
+// Sends each event of AGENT to context-graph and applies its answer. A tool call is refused if the guard fails, is late
+// or gives an answer that cannot be read.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 
@@ -27,7 +27,7 @@ function ask(event) {
     child.stdin.on("error", () => {});
     child.on("error", (error) => {
       clearTimeout(timer);
-      // It is also said to be missing where the folder to start it in is.
+      // The error is also ENOENT if the working folder is missing.
       if (error.code === "ENOENT" && GOES_ON_WITHOUT && existsSync(event.cwd)) resolve({});
       else fail(error.message);
     });
@@ -53,7 +53,7 @@ function ask(event) {
 
 const contextOf = (answer) => answer.hookSpecificOutput?.additionalContext || "";
 
-// Puts other arguments in the place of those that a tool was called with.
+// Replaces the arguments of a tool call by those of the answer.
 function rewrite(args, answer) {
   const updated = answer.hookSpecificOutput?.updatedInput;
   if (!updated || typeof updated !== "object") return;

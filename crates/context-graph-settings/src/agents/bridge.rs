@@ -1,5 +1,6 @@
 //! The file for clients that load plugins instead of running commands. It pipes each event to our program, with its
-//! own time limit, and refuses a call by throwing an error. The whole file is ours.
+//! own time limit. It refuses a call by throwing an error; for Amp, it returns a rejection instead. The whole file
+//! is ours.
 
 use context_graph_events::EventName;
 use serde_json::json;

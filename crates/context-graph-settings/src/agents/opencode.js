@@ -1,5 +1,5 @@
 
-// What a session is to be told at its next message: a session's start has no place for it.
+// Text for a session's next message, because nothing can be added at the start of a session.
 const waiting = new Map();
 
 async function started(session, cwd, source) {

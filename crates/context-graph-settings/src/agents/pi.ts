@@ -1,8 +1,8 @@
 
 export default function (pi) {
-  // What the session is to be told before the agent starts: neither its start nor a prompt has a place for it.
+  // Text to add before the agent starts, because nothing can be added at the session's start or at a prompt.
   let waiting = [];
-  // Whether the agent was kept from stopping since the last prompt: once is enough.
+  // Whether the agent was already kept from stopping since the last prompt. It is kept only once.
   let held = false;
   const envelope = (ctx) => ({
     session_id: ctx.sessionManager.getSessionId(),

@@ -1,8 +1,9 @@
 //! The heads: how far each session of a state folder has come, recorded in the user's own folder at every sync
 //! point. They show what was removed from the state folder or rolled back.
 //!
-//! One line each, with a tag over it and the previous tag, so that the file can only grow. The next line makes up for one
-//! that could not be written, or that a power cut took. Only a removal is synced, because no line follows it.
+//! Each head is one line, with a tag over the line and the previous tag, so lines can only be added at the end. If a line could
+//! not be written, or was lost in a power cut, the next line of its session replaces it. Only the line of a removal is synced,
+//! because no line of the session follows it.
 
 mod places;
 
@@ -69,8 +70,8 @@ impl Heads {
         self.append(&format!("head {id} {} {chain} {journal}", head.records))
     }
 
-    /// Records how far a session had come in the copy of the heads that the user keeps in `file`; with 0 records,
-    /// that the copy does not contain it.
+    /// Records how far a session had come in the copy of the heads that the user keeps in `file`. 0 records mean that the
+    /// copy does not contain the session.
     pub(crate) fn note_copy(&self, file: &[u8], session_id: &str, records: u64) -> io::Result<()> {
         self.append(&format!("copy {} {} {records}", hex(session_id.as_bytes()), copy_name(file)))
     }

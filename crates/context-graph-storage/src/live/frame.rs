@@ -139,8 +139,8 @@ fn has_all_but_its_length(seal: &Seal, bytes: &[u8]) -> bool {
     parse(seal, &mended).is_ok()
 }
 
-/// Its last byte is never the first byte of a frame. Otherwise the next frame could complete one that lacks its
-/// last byte.
+/// The check of a frame. Its last byte is never the first byte of a frame: otherwise the next frame could complete a frame
+/// that lacks its last byte.
 fn check(seal: &Seal, kind: Kind, generation: u64, before: u64, payload: &[u8]) -> u64 {
     seal.check(&[kind as u64, generation, before], payload) & (u64::MAX >> 1)
 }

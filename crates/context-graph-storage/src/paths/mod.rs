@@ -42,7 +42,7 @@ const IGNORE_ALL: &str = "*\n";
 /// The content of the ignore file in a project: its rules and configuration can be committed.
 const IGNORE_ALL_BUT_RULES: &str = "# What a team may commit; the rest is the state of one user.\n\
     *\n!/policy.toml\n!/config.toml\n!/policies/\n!/policies/**\n!/signals/\n!/signals/**\n!/actions/\n!/actions/**\n";
-/// What is added to an ignore file of the project's own, with which it shares its policy. The last matching line wins.
+/// Added to an ignore file that the project itself brings to share its policy. The last matching line wins.
 const IGNORE_STATE: &str = "# The state of context-graph is nobody else's.\n\
     /data/\n/live/\n/quarantine/\n/index/\n/install/\n/aside-*/\n/state-*/\n/mark\n/mark.lock\n/maintained\n/told\n";
 /// The largest ignore file that is read.

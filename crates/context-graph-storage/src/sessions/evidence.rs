@@ -10,8 +10,8 @@ use crate::live::Position;
 use crate::store::{Break, SessionRow, Store};
 
 impl Sessions {
-    /// Records how far a session has come. If it cannot be written, the next line makes up for it: no stored
-    /// data depends on it.
+    /// Records how far a session has come. A failed write is ignored: no stored data depends on it, and the next line
+    /// replaces it.
     pub(super) fn note_head(&self, entry: Option<&SessionRow>, session_id: &str, journal: Option<Position>) {
         let head = Head {
             session_id: session_id.to_owned(),

@@ -1,5 +1,5 @@
-//! Forgets a session: first outside, then in the store, then its live files. If the store fails, nothing is removed. If the
-//! process dies in between, the store knows which journal is forgotten, and the next fold stores only what came later.
+//! Forgets a session: first in the heads, then in the store, then its live files. If the store fails, nothing is removed. If
+//! the process dies in between, the store knows which journal is forgotten, and the next fold stores only what came later.
 
 use context_graph_core::session::Session;
 use context_graph_secrets::Memory;
@@ -366,7 +366,7 @@ mod tests {
         half_forgotten_after_a_turn(&sessions, false);
         step(&sessions, 5, "UserPromptSubmit", &json!({"prompt": "third"}));
         assert!(sessions.peek("s").unwrap().is_some());
-        // The place of the next session's first turn is taken, so nothing is stored.
+        // The key of the new session's first turn is already used, so nothing is stored.
         let store = Connection::open(sessions.folder().database().join(DATABASE)).unwrap();
         store.execute("INSERT INTO turns (session, seq, at_ms, prompt) VALUES (2, 1, 1, '')", []).unwrap();
         let refused = try_step(&sessions, 6, "Stop", &json!({"stop_hook_active": false}));

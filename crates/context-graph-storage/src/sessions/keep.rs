@@ -140,7 +140,7 @@ impl Sessions {
         Ok(newest.and_then(|at| self.file_system_now()?.duration_since(at).ok()))
     }
 
-    /// The time that a file written now gets. Writes the stamp to find out.
+    /// The file system's current time. Writes the stamp and reads its modification time.
     fn file_system_now(&self) -> Option<SystemTime> {
         paths::touch(&self.folder.path().join(UPKEEP_STAMP)).ok()
     }

@@ -50,7 +50,7 @@ pub use unfolded::Unfolded;
 pub struct Sessions {
     folder: StateFolder,
     durable: bool,
-    /// Whether the process ends when it has done what it was started for.
+    /// Whether the process ends soon, so that closing files would only take time.
     ends_soon: bool,
     redactor: OnceCell<Redactor>,
 }

@@ -1,4 +1,4 @@
-//! Windows access lists as bytes: reads from one who else may use a file, and makes one that closes a file to others.
+//! Windows access lists as bytes: reads who else may use a file, and builds a list that closes a file to others.
 //! There are no system calls in here.
 //!
 //! The system and its administrators do not count as others: like root elsewhere, they can do everything anyway.

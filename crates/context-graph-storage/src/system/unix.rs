@@ -102,7 +102,7 @@ pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io
     retried(|| rustix::fs::renameat(from, old, to, new)).map_err(Into::into)
 }
 
-/// Whether a file cannot be moved because it is open. Here every file can.
+/// Whether a file cannot be moved because it is open. On Unix, every open file can be moved.
 pub(crate) fn is_in_use(_error: &io::Error) -> bool {
     false
 }

@@ -18,7 +18,7 @@ const LANES: f64 = 164.0;
 const LANE: f64 = 32.0;
 /// The most lanes. The calls of all further subagents are drawn in the last one.
 const MOST_LANES: usize = 8;
-/// Calls in the same cell of the width are drawn as one.
+/// The width is divided into this many cells. Calls that begin less than one cell apart are drawn as one.
 const CELLS: f64 = 500.0;
 
 /// Calls of a lane that share a position.

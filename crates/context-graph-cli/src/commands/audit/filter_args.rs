@@ -21,7 +21,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub(crate) session: Vec<String>,
 
-    /// Calls of these tools; `mcp__github__*` for all that begin so, `*` for all calls
+    /// Calls of these tools; `mcp__github__*` for all names that begin like this, `*` for all calls
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) tool: Vec<String>,
 
@@ -37,8 +37,8 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) event: Vec<String>,
 
-    /// With this verdict: `allow`, `modify`, `ask`, `block`, `deny`, `halt`, or `dropped` where the event could not
-    /// carry it
+    /// With this verdict: `allow`, `modify`, `ask`, `block`, `deny`, `halt`, or `dropped` if the event could not
+    /// carry the decision
     #[arg(long, value_name = "VERDICT", value_delimiter = ',')]
     pub(crate) verdict: Vec<String>,
 
@@ -54,7 +54,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Vec<String>,
 
-    /// That say this anywhere: in a prompt, an input, a result, a reason; small and capital letters alike
+    /// That contain this text anywhere: in a prompt, an input, a result, a reason; upper and lower case are the same
     #[arg(long, value_name = "WORDS")]
     pub(crate) text: Vec<String>,
 

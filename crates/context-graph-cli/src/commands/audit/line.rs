@@ -122,7 +122,7 @@ impl Line {
     }
 }
 
-/// Two words at the ends of so many columns; a long name takes what the other one leaves.
+/// The name at the left and the outcome at the right end of `columns` columns. If they do not fit, the line gets wider.
 fn beside(name: &str, ended: &str, columns: usize) -> String {
     let gap = columns.saturating_sub(name.width() + ended.width()).max(1);
     format!("{name}{:gap$}{ended}", "")

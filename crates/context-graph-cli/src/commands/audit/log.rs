@@ -17,7 +17,7 @@ use crate::{Environment, clock, summary, table, terminal};
 
 /// List what happened, newest last: each tool call once, and every other event
 ///
-/// Filters of one kind are alternatives, those of different kinds must all fit.
+/// An entry must match every option that is given. Of several values of one option, one must match.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     context-graph audit log --tool Bash --outcome failure --since 1d\n  \
@@ -43,7 +43,7 @@ pub(crate) struct LogArgs {
 
     /// Keep running and show new events, until Ctrl-C
     ///
-    /// A call is shown once it is known what became of it.
+    /// A call is shown when its outcome is known.
     #[arg(long, short)]
     follow: bool,
 }

@@ -16,8 +16,8 @@ use crate::table;
 
 /// Write a session as one page, to attach to a pull request
 ///
-/// The page is the dashboard's, in a file that loads nothing and runs nothing: the time axis, continuity with its falls, and the
-/// story. What is in it was redacted when it was recorded; look at it before you send it.
+/// The page is like the one in the dashboard: the time axis, continuity with its drops, and the story. The file loads
+/// nothing and runs nothing. Secrets were removed when the session was recorded, but read the page before you send it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  context-graph audit report 7a604c52 --html session.html")]
 pub(crate) struct ReportArgs {

@@ -19,8 +19,9 @@ use crate::{Environment, table};
 
 /// Query the store with SQL, read-only
 ///
-/// The views `v_sessions`, `v_calls` and `v_decisions` stay as they are from version to version. What an open session did since its last turn is not stored yet. With `--all-projects` each project is asked
-/// by itself, and its rows begin with its folder.
+/// The views `v_sessions`, `v_calls` and `v_decisions` do not change between versions. What an open session did since its
+/// last turn is not stored yet. With `--all-projects` each project is queried separately, and its rows begin with its
+/// folder.
 #[derive(Debug, Args)]
 #[command(after_help = "Views and their columns; times are milliseconds since 1970, UTC:\n  \
     v_sessions: session_id, project, cwd, model, lifecycle, started_ms, updated_ms, ended_ms, end_reason, duration_ms, \
@@ -43,7 +44,7 @@ pub(crate) struct SqlArgs {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 
-    /// Give up after so many seconds
+    /// Give up after this many seconds
     #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 }
@@ -176,7 +177,7 @@ fn ask(
     Ok(())
 }
 
-/// The views that stay as they are.
+/// The views that do not change between versions.
 const VIEWS: [&str; 3] = ["v_calls", "v_sessions", "v_decisions"];
 
 /// Adds the existing names to the failure if a name does not exist.

@@ -82,7 +82,7 @@ impl<'e> ProjectRecords<'e> {
         };
         let mut items = Vec::new();
         for entry in opened.sessions.list(opened.store.as_ref(), &query)? {
-            // A damaged session does not keep the others from being found.
+            // A damaged session is left out; the others are still listed.
             let Ok(view) = opened.view_of_many(&entry.session_id) else { continue };
             let session = view.session;
             let at_ms = session.state.started_ms;

@@ -74,7 +74,7 @@ struct Setting {
 }
 
 impl Setting {
-    /// The value with where it comes from, and below it what it is.
+    /// The value and its source, and below them its description.
     fn lines(&self, width: Option<usize>) -> Vec<String> {
         let default = match self.about.get("default") {
             Some(default) if self.origin != ValueSource::Default => format!("; default {default}"),

@@ -243,7 +243,7 @@ impl Records for LocalRecords {
         let mut files: Vec<FileLine> = found
             .into_iter()
             .flatten()
-            // Almost every command line mentions devices, but they are nobody's files.
+            // Almost every command line names devices such as `/dev/null`, but they are not files of a project.
             .filter(|file| !file.path.starts_with("/dev/"))
             .map(|file| file_line(file, several))
             .collect();

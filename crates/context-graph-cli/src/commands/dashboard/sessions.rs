@@ -101,7 +101,7 @@ pub(super) fn listed(
             looked_at += 1;
             last = Some((entry.timestamp_ms, entry.session_id.clone()));
             until_ms = Some(entry.timestamp_ms);
-            // A damaged session does not keep the others from being shown.
+            // A damaged session is left out; the others are still shown.
             let Ok(line) = line(place, opened, &entry.session_id) else { continue };
             if fits(&line, opened, asked)? {
                 found.push(line);

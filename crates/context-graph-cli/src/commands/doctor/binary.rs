@@ -35,7 +35,7 @@ pub(super) fn check(patient: &Patient) -> Vec<CheckResult> {
     results
 }
 
-/// How to make this program one that is found by its name.
+/// How to put this program on the `PATH`.
 fn put_on_the_path() -> String {
     match crate::commands::binary_path() {
         Ok(program) if Path::new(&program).file_name().is_some_and(|name| name == "context-graph") => {

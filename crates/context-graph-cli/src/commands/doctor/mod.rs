@@ -94,7 +94,7 @@ impl Patient {
         init::plan(&self.environment, program, self.version(), &options)
     }
 
-    /// How a fix names this program: only by its name, if the settings do so and the `PATH` finds it.
+    /// How a fix names this program: by its name alone if the settings do so and the `PATH` finds it, otherwise by its path.
     fn program(&self) -> Result<String, Failure> {
         let full = super::binary_path()?;
         let by_name = self.ours().iter().any(|hook| hook.is_direct() && hook.words[0] == init::PORTABLE);

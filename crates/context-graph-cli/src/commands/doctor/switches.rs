@@ -16,7 +16,7 @@ pub(super) fn check(sources: &[Source], root: &Path) -> Vec<CheckResult> {
         sources.iter().any(|source| wanted(&source.layer) && !source.ours(root).is_empty())
     };
     let managed_hooks = is_there(|layer| *layer == Layer::Managed);
-    // The organisation's switch does not count a plugin in the user's own folder as a plugin.
+    // For the organisation's switch, a plugin in the user's `skills` folder does not count as a plugin.
     let plugin_hooks = is_there(|layer| matches!(layer, Layer::Plugin(id) if !id.ends_with(SKILLS_FOLDER)));
     let found: Vec<CheckResult> = [
         all_hooks(sources, managed_hooks),

@@ -146,8 +146,8 @@ impl<'a> HookContext<'a> {
         self.caller.lock().ok()?.clone()
     }
 
-    /// Notes that another agent sent the event: first which agent, then with its event. From now on answers are in
-    /// its dialect. If the hook then fails, a call is answered as undecided.
+    /// Notes which other agent sent the event, and at the second call also its event. From now on answers are in the
+    /// agent's dialect. If the hook fails later, a call is answered as undecided.
     #[cold]
     pub(super) fn note_caller(&self, caller: &Caller, stage: CallerStage) {
         self.set_caller(Some(caller.clone()));
@@ -227,8 +227,8 @@ impl<'a> HookContext<'a> {
         }));
     }
 
-    /// Arms the watchdog to answer before the budget, counted from the start of the process, is used up. The
-    /// last tenth is left for writing the answer.
+    /// Arms the watchdog to answer shortly before the budget is used up: the last tenth is left for writing the answer.
+    /// The budget is counted from the start of the process.
     fn watch(&self, budget_ms: u64) {
         let end = patient(budget::answer_by(Duration::from_millis(budget_ms)));
         if let Some(caller) = self.caller() {

@@ -127,7 +127,7 @@ impl HookDecision {
     /// may.
     fn pass_gates(&mut self, context: &HookContext<'_>, rules: &Rules, event: &Event, now_ms: i64) {
         let gates = &rules.config().stop_gates;
-        // The gates are ended by their own limits; the rest of the hook gets an event's usual time.
+        // The gates have their own time limits. The rest of the hook gets the usual time of an event.
         let rest = Duration::from_millis(budget::DEFAULT_MS);
         let end = context.started.elapsed() + stop_gate::total_timeout(gates) + rest;
         context.watch_until(end, |error| self.answer_failing(error));

@@ -96,7 +96,7 @@ fn append(
     Ok(Remembered { snapshot, notices, ..Remembered::default() })
 }
 
-/// Applies an event to its session, whether that is in live files or only in the store. Not inlined: its frame
+/// Applies an event to its session, even if the session is only in the store. Not inlined: its frame
 /// takes seven pages of stack that the fast path must not touch.
 #[inline(never)]
 fn step(

@@ -38,7 +38,7 @@ pub(super) fn looks_whole(bytes: &[u8]) -> bool {
 
 /// The name of the event that needs a decision, in both forms of Claude Code.
 const PRE_TOOL_USE: [&[u8]; 2] = [b"PreToolUse", b"pre_tool_use"];
-/// Names and fields that show another agent's payload. Some of them are not only in calls.
+/// Names and fields that show another agent's payload. Some of them also occur in events that are not calls.
 const OTHERS: [&[u8]; 11] = [
     b"preToolUse",
     b"BeforeTool\"",
@@ -52,10 +52,10 @@ const OTHERS: [&[u8]; 11] = [
     b"cursor_version",
     b"conversation_id",
 ];
-/// At least the length of the longest of them.
+/// At least the length of the longest of these names.
 const LONGEST: usize = 24;
 
-/// Whose tool call the bytes name.
+/// Which agent's tool call the bytes seem to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     ClaudeCode,

@@ -52,7 +52,7 @@ pub(crate) struct WhereArgs {
     #[arg(long)]
     user: bool,
 
-    /// For which agents: `all` are Claude Code and every other that is found here [default: claude-code]
+    /// For which agents; `all` means Claude Code and every other agent that is found here [default: claude-code]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "AGENT,…")]
     agent: Vec<AgentChoice>,
 
@@ -64,7 +64,7 @@ pub(crate) struct WhereArgs {
     #[arg(long)]
     diff: bool,
 
-    /// Only show what would change, every line of it
+    /// Show every line that would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -73,7 +73,7 @@ pub(crate) struct WhereArgs {
     json: bool,
 }
 
-/// Put context-graph behind the hooks of Claude Code, or of other coding agents
+/// Register context-graph for the hooks of Claude Code, or of other coding agents
 #[derive(Debug, Args)]
 #[command(
     after_help = "Every other key, hook and byte of the settings stays as it is, and a copy is kept. Events that your Claude Code \
@@ -90,7 +90,7 @@ pub(crate) struct InitArgs {
     #[command(flatten)]
     place: WhereArgs,
 
-    /// Name the binary as `context-graph`, to be found on the PATH, instead of by its full path
+    /// Name the binary `context-graph`, which must be on the PATH, instead of its full path
     #[arg(long)]
     portable: bool,
 

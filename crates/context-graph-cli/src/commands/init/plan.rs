@@ -78,7 +78,7 @@ pub(super) fn gates_and_signals(rules: &Rules) -> (u64, u64) {
     (gates, signals.div_ceil(1000))
 }
 
-/// Extends the timeouts: gates run during a stop, and signals during any hook.
+/// Extends the timeouts, because gates run during a `Stop`, and signals may run during any hook.
 fn leave_time_for_gates(plan: &mut Plan, rules: &Rules) {
     let (gates, signals) = gates_and_signals(rules);
     if gates > 0 {

@@ -45,11 +45,11 @@ pub(crate) struct MaintainArgs {
     #[arg(long, value_name = "PATH", help = DB_PATH_HELP)]
     db_path: Option<PathBuf>,
 
-    /// Use data again that was moved aside because it was not made here: after copying or moving a project of yours
+    /// Take back data that was moved aside because it was not made here, for example after you copied or moved a project
     #[arg(long)]
     adopt: bool,
 
-    /// Rebuild all tables from the records: after `audit verify` reported that they were changed
+    /// Rebuild all tables from the records, for example after `audit verify` reported that they were changed
     #[arg(long, conflicts_with = "adopt")]
     rebuild: bool,
 

@@ -33,11 +33,11 @@ pub(crate) struct BuildArgs {
     /// The folder to write. If it exists, it must be empty or hold this plugin
     dir: PathBuf,
 
-    /// Name the program as `context-graph`, to be found on the PATH, instead of by its full path
+    /// Name the program `context-graph`, which must be on the PATH, instead of its full path
     #[arg(long, conflicts_with = "bundle")]
     portable: bool,
 
-    /// Put a copy of the program into the plugin: it then works on any machine of this kind
+    /// Put a copy of the program into the plugin, which then works on any machine with the same system and processor type
     #[arg(long)]
     bundle: bool,
 

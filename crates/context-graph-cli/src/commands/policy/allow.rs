@@ -38,7 +38,7 @@ pub(crate) struct AllowArgs {
     #[arg(required = true, value_name = "RULE")]
     rules: Vec<String>,
 
-    /// For paths like this; relative ones are meant below the project
+    /// For paths that match this; a relative pattern starts at the project's folder
     #[arg(long, value_name = "GLOB", conflicts_with_all = ["command", "call"])]
     path: Option<String>,
 

@@ -122,7 +122,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> CommandResul
     table::print_lines(lines)
 }
 
-/// What to type if a command is to be allowed that only built-in rules deny or ask about.
+/// The hint that tells the user how to allow this command; `None` if a rule that is not built in decides about it too.
 fn way_out(command: &str, decision: &Decision) -> Option<String> {
     let rules: Vec<&str> = decision.findings().map(|finding| finding.rule.as_str()).collect();
     // The model is not shown the way out, as in a refusal.

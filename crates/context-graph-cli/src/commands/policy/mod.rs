@@ -33,11 +33,11 @@ pub(crate) enum PolicyCommands {
     Allow(allow::AllowArgs),
     /// Run cases: an event or command, and what is expected
     Test(test::TestArgs),
-    /// Say what would have been decided over past sessions
+    /// Say what would have been decided in past sessions
     Replay(replay::ReplayArgs),
     /// Write a commented policy file to start from
     Init(init::InitArgs),
-    /// Take over the policies, signals and builtins of a Cupcake folder
+    /// Import the policies, signals and builtins of a Cupcake folder
     Import(import::ImportArgs),
 }
 

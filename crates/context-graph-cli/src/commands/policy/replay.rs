@@ -42,7 +42,7 @@ struct Replayed {
     rules: Rules,
     calls: usize,
     stopped: Vec<StoppedCall>,
-    /// Stopped calls that ran without an error at the time. These may be false alarms.
+    /// Calls that would have been denied or asked about, but ran without an error at the time. These may be false alarms.
     ran_well: usize,
     bad: usize,
 }

@@ -31,7 +31,7 @@ pub(crate) struct ReplayArgs {
     #[arg(conflicts_with = "events")]
     transcripts: Vec<PathBuf>,
 
-    /// Hook payloads instead, one JSON object a line, each with an optional `timestamp_ms`; `-` for stdin
+    /// Hook payloads instead, one JSON object per line, each with an optional `timestamp_ms`; `-` for stdin
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
 

@@ -41,15 +41,15 @@ pub(crate) struct BenchArgs {
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     pushers: u16,
 
-    /// How often each question of the pages is asked afterwards
+    /// How often each query of the pages is run afterwards
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(0..=10_000))]
     ask: u16,
 
-    /// Only ask what pages ask, of the records that are there
+    /// Only run the queries of the pages, on the records that are in the database
     #[arg(long, conflicts_with_all = ["records", "sessions", "machines", "pushers", "scratch", "keep"])]
     pages_only: bool,
 
-    /// Where the pushes and rows are put meanwhile [default: the folder for temporary files]
+    /// The folder for the prepared pushes and rows [default: the folder for temporary files]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 

@@ -41,7 +41,7 @@ pub(crate) struct InviteArgs {
     /// The member's name
     name: String,
 
-    /// What the member may see [default: member, or as it is]
+    /// What the member may see [default: member; a known member keeps the role]
     #[arg(long, value_enum)]
     role: Option<RoleArg>,
 
@@ -145,7 +145,7 @@ pub(super) fn run(command: Option<&MembersCommands>, as_json: bool, pool: &Pool)
             let token = members::browser_token(pool, team, name, days * DAY_MS, clock::now_ms())
                 .map_err(db_failure)?;
             table::print_lines([token.ok_or_else(|| no_member(name))?])?;
-            // Beside it, so that a script reads the token alone.
+            // On stderr, so that a script reads only the token on stdout.
             terminal::note("paste it on the server's first page, which asks for it; it is shown only now\n");
             Ok(())
         }

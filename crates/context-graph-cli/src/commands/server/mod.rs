@@ -76,7 +76,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8750")]
     listen: SocketAddr,
 
-    /// The certificate and those above it, in PEM
+    /// The certificate and its chain, in PEM
     #[arg(long, value_name = "FILE", requires = "key")]
     certificate: Option<PathBuf>,
 
@@ -84,13 +84,13 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", requires = "certificate")]
     key: Option<PathBuf>,
 
-    /// Listen without TLS on more than the loopback: a proxy in front has the certificate, and says by `X-Forwarded-For` where
-    /// requests are from
+    /// Listen without TLS on more than the loopback, behind a proxy that has the certificate and names the sender of each
+    /// request in `X-Forwarded-For`
     #[arg(long)]
     behind_proxy: bool,
 }
 
-/// Make the tables, or bring them to this version
+/// Create the tables, or upgrade them to this version
 #[derive(Debug, Args)]
 pub(crate) struct MigrateArgs {
     /// Do not partition tables by month: for engines that speak PostgreSQL without its partitions

@@ -87,8 +87,8 @@ pub(crate) struct PublishArgs {
     #[arg(long, default_value = "team")]
     team: String,
 
-    /// Its number, if it must be larger than the next one: machines refuse one that is not larger than what they have,
-    /// and they may have a larger one after an older copy of the database was restored
+    /// The policy's number, instead of the next one. Needed after an older copy of the database was restored: machines
+    /// refuse a policy whose number is not larger than the number of the one they have
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     number: Option<u64>,
 

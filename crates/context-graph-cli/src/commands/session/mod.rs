@@ -89,7 +89,7 @@ pub(crate) fn run(command: SessionCommands, environment: &Environment) -> Comman
     }
 }
 
-/// How many of the sessions that an id may mean are named.
+/// If an id may mean several sessions, at most this many of them are named.
 const MOST_NAMED: usize = 5;
 
 /// The message for a project without sessions.
@@ -97,8 +97,8 @@ pub(crate) fn none_yet() -> String {
     Failure::no_sessions().to_string()
 }
 
-/// The shelf and the id of the session that was meant. If none was named and there is none, people get a
-/// message and the result is `None`; for a program, that is a failure.
+/// The shelf and the id of the session that was meant. If the user named no session and none exists, a message is printed
+/// and the result is `None`. With `--json` that is a failure.
 pub(crate) fn look_up(
     scope: &ScopeArgs,
     wanted: Option<&str>,

@@ -27,7 +27,7 @@ pub(super) fn forget(
     let mut pushed: Vec<(String, u64)> =
         marks.all.iter().map(|(id, mark)| (id.clone(), mark.ordinal)).collect();
     if marks.is_set_back {
-        // It may have sessions again that were forgotten since its copy was made.
+        // The restored copy of the server may contain sessions that were forgotten after the copy was made.
         let there = patiently(|| client.standings()).map_err(failure)?;
         pushed.extend(there.into_iter().map(|standing| (standing.session_id, standing.ordinal)));
         pushed.sort();

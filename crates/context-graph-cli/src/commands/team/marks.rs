@@ -58,7 +58,7 @@ pub(super) struct Marks {
     environment: Environment,
     name: String,
     pub(super) all: BTreeMap<String, PushMark>,
-    /// Whether the server was set back, and may have sessions again that were forgotten.
+    /// Whether the server's database was set back to an older copy, which may contain sessions that were forgotten since.
     pub(super) is_set_back: bool,
 }
 

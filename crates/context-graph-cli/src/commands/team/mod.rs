@@ -80,9 +80,9 @@ pub(crate) struct PushArgs {
 
 /// Fetch the team's policy
 ///
-/// It is checked against the key received when joining, and is in force from then on, in every project: neither you
-/// nor a project can loosen what it says. One that cannot be used is refused, and the last good one stays. `maintain`
-/// does this too.
+/// Its signature is checked with the key that this machine received when joining. From then on it is in force in every
+/// project, and neither you nor a project can loosen it. If the new policy cannot be used, the last good one stays in
+/// force. `maintain` does this too.
 #[derive(Debug, Args)]
 pub(crate) struct PullArgs {
     /// Answer in JSON

@@ -47,7 +47,7 @@ impl Sent {
 fn fresh(shelf: &Shelf, store: &Store, marks: &Marks) -> Result<Vec<(String, u64, u64)>, Failure> {
     let mut found = Vec::new();
     let mut all = Vec::new();
-    // Where projects share a store, each says for itself what is shared of it.
+    // If several projects share a store, only this project's sessions: each project has its own setting of what is shared.
     let query = SessionQuery { project: shelf.only.clone(), ..SessionQuery::default() };
     store.visit_sessions(&query, &mut |entry| {
         all.push((entry.session_id, entry.last_seq));

@@ -87,7 +87,7 @@ fn clean(environment: &Environment, but: Option<&str>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fetches the team's policy and puts it in force if it is good. One that is not is refused, and the last good one stays.
+/// Fetches the team's policy and puts it in force if it can be used. Otherwise the policy before it stays in force.
 pub(super) fn pull(membership: &mut Membership, environment: &Environment) -> Result<Pulled, Failure> {
     let is_whole = TeamPolicy::in_force(environment).map(|policy| policy.number)
         == membership.policy.as_ref().map(|policy| Some(policy.number));

@@ -19,7 +19,7 @@ const KEPT: [&str; 13] = [
     "tool_use_id",
     "trigger",
 ];
-/// Those of a server of tools, which the user configured.
+/// Fields of an MCP server whose texts are also kept: the user chose them in the client's configuration.
 const KEPT_OF_SERVER: [&str; 2] = ["name", "version"];
 /// Fields of a tool's input that contain a path.
 const PATHS: [&str; 6] = ["directory", "filePath", "file_path", "filename", "notebook_path", "path"];

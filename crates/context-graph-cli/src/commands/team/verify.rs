@@ -33,7 +33,8 @@ pub(crate) fn verify(
     for standing in standings {
         let id = &standing.session_id;
         let Some(ordinal) = store.ordinal(id)? else {
-            // It belongs to another project, unless it was pushed from here.
+            // Missing if it was pushed from here and left no tombstone. Otherwise it was removed here, or it belongs to another
+            // project.
             if marks.all.contains_key(id) && !gone.contains(&Tombstone::fingerprint(id)) {
                 compared
                     .first_break

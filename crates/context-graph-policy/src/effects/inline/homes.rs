@@ -48,8 +48,8 @@ const SPELLINGS: &[&str] = &[
     "$*HOME",
 ];
 
-/// The code with each of these written as the string `~`; `None` if it has none. In a template it becomes part
-/// of the text.
+/// The code with each of these expressions replaced by the string `~`; `None` if it has none. Inside a template, `~`
+/// becomes part of the text.
 pub(super) fn plain(code: &str) -> Option<String> {
     if !["HOME", "home", "USERPROFILE", "expanduser"].iter().any(|word| code.contains(word)) {
         return None;

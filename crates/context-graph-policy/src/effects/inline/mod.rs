@@ -78,7 +78,7 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
     }
 }
 
-/// What effects of code in another language are said to be by.
+/// The value of `by` in effects of inline code.
 pub(crate) const INLINE: &str = "inline code";
 
 fn has(text: &str, words: &[&str]) -> bool {
@@ -114,7 +114,7 @@ struct Statement<'s> {
     targets: Vec<Text>,
 }
 
-/// What a statement does, as far as the whole code must be judged by it.
+/// What a statement does that matters for judging the whole code.
 struct Seen {
     sends: bool,
     reads: bool,

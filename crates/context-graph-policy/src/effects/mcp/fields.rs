@@ -13,7 +13,7 @@ const INNER: &[&str] = &["params", "parameters", "arguments", "args", "input", "
 const LOCAL: &str = "file://";
 /// How many objects of a list are checked.
 const MAX_ITEMS: usize = 32;
-/// How deep objects are looked for that hold a command.
+/// How deep the search for objects with a command goes.
 const MAX_DEPTH: usize = 4;
 /// Longer text is not parsed as an object.
 const MAX_OBJECT: usize = 64 * 1024;

@@ -32,7 +32,7 @@ const DATABASES: &[&str] = &[
     "toolbox",
 ];
 
-/// Verbs after which something is gone.
+/// Verbs that destroy something.
 const DESTROYING: &[&str] = &["delete", "destroy", "drop", "purge", "wipe", "terminate", "truncate", "erase"];
 
 /// Things that are lost for good when a tool deletes them.

@@ -80,7 +80,7 @@ impl Listing {
         (picks || passes).then_some(Self { narrowed: self.narrowed || picks, name, ..self })
     }
 
-    /// Does something to all that is listed. A list by name is what `find` would report.
+    /// Changes or removes everything that is listed. A deep list with a name pattern is treated as the same `find`.
     pub(super) fn act(&self, shell: &mut Shell<'_>, access: Access, by: &str) {
         if let Some(name) = self.name.as_deref().filter(|_| self.deep) {
             let action: &[&str] = if access == Access::Delete {

@@ -28,13 +28,13 @@ pub(crate) fn is_metadata(host: &Text) -> bool {
     }) || name_of(host).is_some_and(|name| name == "metadata.google.internal")
 }
 
-/// A host's name as resolvers take it: in lower case, without brackets and without the dot of the root.
+/// A host's name as resolvers take it: in lower case, without brackets and without the final dot.
 fn name_of(host: &Text) -> Option<String> {
     let name = host.literal()?.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
     Some(name.strip_suffix('.').map(str::to_owned).unwrap_or(name))
 }
 
-/// The address that a host is, in any spelling that programs take: `::ffff:127.0.0.1`, `0x7f.1`, `2130706433`.
+/// The IP address that a host is, in any notation that programs accept: `::ffff:127.0.0.1`, `0x7f.1`, `2130706433`.
 fn number_of(host: &Text) -> Option<IpAddr> {
     let name = name_of(host)?;
     if let Ok(address) = name.parse::<Ipv6Addr>() {
@@ -147,7 +147,7 @@ fn rerouted(call: &Invocation<'_>) -> Vec<Text> {
     hosts
 }
 
-/// Whether the proxies are not for this host.
+/// Whether requests to this host bypass the proxies.
 fn goes_straight(call: &Invocation<'_>, host: &Text) -> bool {
     let set = call.run.assigns.iter().filter(|(name, _)| name.eq_ignore_ascii_case("no_proxy"));
     let mut listed = call.values("--noproxy").chain(set.map(|(_, value)| value));

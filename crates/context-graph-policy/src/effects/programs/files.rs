@@ -59,7 +59,7 @@ impl Shell<'_> {
         for source in sources {
             // A link gives the file a second name, which hides later reads and writes.
             let place = absolute(&self.home_expanded(source), self.cwd());
-            // A folder elsewhere comes with all that is in it.
+            // A symbolic link to a folder outside the project gives access to everything in that folder.
             let is_elsewhere =
                 call.has("-s") && place.literal().is_some_and(|place| !is_within(place, self.project));
             self.touch_all(Access::Read, source, name, is_elsewhere);

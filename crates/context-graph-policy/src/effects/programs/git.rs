@@ -194,7 +194,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Files that are reset to the state git has of them.
+    /// Files that are reset to git's version of them.
     fn git_checkout(&mut self, sub: &str, call: &Invocation<'_>) {
         let words = &call.words[1..];
         let before = call.dashes.map_or(words.len(), |at| at.saturating_sub(1));

@@ -172,7 +172,7 @@ impl Shell<'_> {
         (is_within(here, project) && has_one(project)).then(|| project.to_owned())
     }
 
-    /// A setting in a file of git's. The last one counts.
+    /// A setting in one of git's settings files. If it occurs more than once, the last one counts.
     fn kept_setting(&self, file: &str, section: &str, name: &str) -> Option<String> {
         let bytes = self.places.fs.content(file, MAX_SETTINGS)?;
         let text = String::from_utf8_lossy(&bytes);

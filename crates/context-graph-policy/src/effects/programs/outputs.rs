@@ -1,6 +1,6 @@
 //! Output files of programs that could overwrite our own files: named by an option, by a word at a known
 //! position, or in a folder that the program fills. Only our own paths are checked, so the tables may list too
-//! much. Hidden files of the home folder are checked too, where an option says plainly that it is for output.
+//! much. One exception: an option that is plainly for output is also checked for hidden files of the home folder.
 
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Run, Text, agent_settings};

@@ -80,7 +80,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Sends a request to an address, and to where it goes besides.
+    /// Reports a request to an address: what it carries, and all hosts that it reaches.
     fn ask(&mut self, call: &Invocation<'_>, url: &Text, kind: SentKind) {
         let name = call.run.name.as_str();
         // An address of which nothing is known, such as one from a list, carries nothing.

@@ -4,7 +4,7 @@ use crate::effects::Text;
 use crate::effects::shell::Shell;
 use crate::programs::Invocation;
 
-/// The files that a runner looks for, the first that is there, and how they are read.
+/// The files that a runner looks for, of which it takes the first that exists, and how they are read.
 type Files = (&'static [&'static str], &'static str);
 
 impl Shell<'_> {
@@ -82,7 +82,7 @@ fn files_of(name: &str, first: &str) -> Option<Files> {
     })
 }
 
-/// The scripts of a package that a package manager runs. An installation of everything runs the package's own.
+/// The scripts of a package that a package manager runs. Installing all dependencies runs the package's own scripts.
 fn package_scripts<'c>(call: &'c Invocation<'_>) -> Vec<&'c str> {
     let name = call.run.name.as_str();
     if name == "node" {

@@ -195,7 +195,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A file is copied: takes along what is known of its content.
+    /// For a copied file: what is known of its content is also known of the copy.
     pub(crate) fn carry_over(&mut self, source: &Text, destination: &Text) {
         let content =
             self.content_to_copy(source).or_else(|| self.descriptor(source)?.literal().map(str::to_owned));

@@ -22,7 +22,7 @@ pub(super) fn without_blocks(sql: &str) -> String {
     out
 }
 
-/// The text without comments that end with their line: `-- …`, and `# …` where that is one.
+/// The text without comments that end with their line: `-- …`, and with `has_hash` also `# …`.
 pub(super) fn without_lines(sql: &str, has_hash: bool) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut quote = None;

@@ -26,7 +26,7 @@ pub(in crate::guards) fn removes_finished(case: &Case<'_>, call: &Invocation<'_>
     }
 }
 
-/// Whether the names come from lists of this kind only: the last list, and each that prints nothing but names.
+/// Whether the names come only from lists of this kind: the last list must be one, and every list that prints only names.
 fn takes_only(before: &[&Invocation<'_>], verbs: &[&str], kind: impl Fn(&Run) -> bool) -> bool {
     let lists = |call: &&&Invocation<'_>| call.words.iter().take(2).any(|word| verbs.contains(&word.known()));
     let names = |call: &&Invocation<'_>| call.has_any(&["-q", "--quiet", "--format"]);

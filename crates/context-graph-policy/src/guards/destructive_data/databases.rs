@@ -101,7 +101,7 @@ fn framework(case: &Case<'_>, run: &Run, file: &str) -> bool {
 
 /// Whether text for a database client contains statements that delete data.
 fn deletes_data(sql: &str, has_hash: bool) -> bool {
-    // What a comment of a line is depends on the database, so both readings count.
+    // Databases differ in what begins a line comment, so the text is checked with and without such comments.
     let upper = sql.to_ascii_uppercase();
     let shortened = comments::without_lines(&upper, has_hash);
     are_deleting(&upper) || shortened != upper && are_deleting(&shortened)

@@ -243,7 +243,7 @@ fn shadows_program(case: &Case<'_>, effect: &PathEffect) -> bool {
     let Some((folder, name)) = effect.target.literal().and_then(|path| path.rsplit_once('/')) else {
         return false;
     };
-    // A link shows its target, so only targets in a folder that everybody can write to count.
+    // A link names its target, so it only counts if the target is in a folder that everybody can write to.
     let leads_astray = || {
         case.runs().any(|run| {
             let open = |arg: &Text| arg.literal().is_some_and(|path| is_passing(path, case.ctx));

@@ -5,28 +5,28 @@ package cupcake.system.commands
 
 import rego.v1
 
-# A word of the command, between white space or at an end. `verb` may be a pattern.
+# Whether `verb` is a whole word of the command. It may be a pattern.
 has_verb(command, verb) if regex.match(sprintf(`(?:^|\s)(?:%s)(?:\s|$)`, [verb]), command)
 
-# At least one of these words.
+# Whether the command has one of these words.
 has_dangerous_verb(command, verbs) if {
 	some verb in verbs
 	has_verb(command, verb)
 }
 
-# A symbolic link is made: `ln` with `-s`, alone, among other letters or written out.
+# Whether the command makes a symbolic link: `ln` with `-s`, alone, among other letters or as `--symbolic`.
 creates_symlink(command) if {
 	has_verb(command, "ln")
 	regex.match(`-[a-zA-Z]*s`, command)
 }
 
-# A symbolic link is made, and the path is named as its place or as what it leads to.
+# Whether the command makes a symbolic link and contains the path, as the link or as its target.
 symlink_involves_path(command, path) if {
 	creates_symlink(command)
 	contains(command, path)
 }
 
-# What the command prints goes to a file or to another program.
+# Whether the command's output goes to a file or to another program.
 has_output_redirect(command) if {
 	some pattern in [
 		`(?:^|[^-=])>`,
@@ -37,5 +37,5 @@ has_output_redirect(command) if {
 	regex.match(pattern, _without_harmless(command))
 }
 
-# Descriptors that are joined or closed, and what is thrown away, write nothing.
+# The command without redirections that write nothing: descriptors that are joined or closed, and `/dev/null`.
 _without_harmless(command) := regex.replace(command, `[0-9]*>{1,2}\s*(?:&[0-9-]|/dev/null)`, "")

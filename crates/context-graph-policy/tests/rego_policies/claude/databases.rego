@@ -49,7 +49,7 @@ ask contains decision if {
 	}
 }
 
-# Nothing happens in a rehearsal.
+# A dry run changes nothing.
 rehearsed(command) if commands.has_flag(command, "--dry-run")
 
 rehearsed(command) if startswith(command, "echo ")

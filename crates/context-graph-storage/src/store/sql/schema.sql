@@ -3,13 +3,13 @@
 -- The tables and indexes here are SQL that SQLite and PostgreSQL both read. What only SQLite has is in sqlite.sql and in
 -- the mark below: a table that is `clustered` is kept in the order of its primary key. Queries may use SQLite's own SQL.
 
--- About the store itself: who made it, and how far it has counted.
+-- About the store itself: the version that made it, the last numbers given, and journals of forgotten sessions.
 CREATE TABLE meta (
     name  TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
 ) /* clustered */;
 
--- One row a session.
+-- One row per session.
 CREATE TABLE sessions (
     -- Counted up and never used twice: a removed session leaves a tombstone with its number.
     number          BIGINT NOT NULL PRIMARY KEY,
@@ -49,7 +49,7 @@ CREATE INDEX sessions_by_time ON sessions (updated_ms, session_id);
 CREATE INDEX sessions_by_project ON sessions (project, updated_ms, session_id);
 CREATE INDEX sessions_by_previous ON sessions (previous_id) WHERE previous_id IS NOT NULL;
 
--- The state from which a session continues, one row a session.
+-- The state from which a session continues, one row per session.
 CREATE TABLE states (
     session  BIGINT NOT NULL PRIMARY KEY,
     snapshot BYTEA,
@@ -68,7 +68,7 @@ CREATE TABLE blocks (
 );
 CREATE INDEX blocks_unsearchable ON blocks (session, first_seq) WHERE searchable = 0;
 
--- One row a record: what the client sent, or what we noted ourselves.
+-- One row per record: what the client sent, or what we noted ourselves.
 CREATE TABLE events (
     session     BIGINT NOT NULL,
     seq         BIGINT NOT NULL,
@@ -90,7 +90,7 @@ CREATE INDEX events_by_time ON events (at_ms) WHERE call IS NULL;
 CREATE INDEX events_by_call_id ON events (tool_use_id) WHERE tool_use_id IS NOT NULL;
 CREATE INDEX events_by_verdict ON events (verdict, at_ms) WHERE verdict IS NOT NULL;
 
--- One row a tool call, from the request to the result.
+-- One row per tool call, from the request to the result.
 CREATE TABLE calls (
     session          BIGINT NOT NULL,
     -- The number of its first record; for a call that only a batch mentions, the number of the batch.
@@ -162,7 +162,7 @@ CREATE TABLE turns (
     PRIMARY KEY (session, seq)
 ) /* clustered */;
 
--- What was given to the model or to a tool without being asked for.
+-- What rules or the start of a session gave to the model or to a tool.
 CREATE TABLE injections (
     session  BIGINT NOT NULL,
     seq      BIGINT NOT NULL,
@@ -173,7 +173,7 @@ CREATE TABLE injections (
     PRIMARY KEY (session, seq, position)
 ) /* clustered */;
 
--- What stays of removed sessions; each row is a link of a chain of its own.
+-- What remains of removed sessions. The rows form a hash chain of their own.
 CREATE TABLE tombstones (
     seq     BIGINT NOT NULL PRIMARY KEY,
     session BIGINT NOT NULL,

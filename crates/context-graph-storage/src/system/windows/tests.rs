@@ -1,6 +1,6 @@
 use super::*;
 
-/// Whether others may use it, change it; and whether all may change it.
+/// Whether others may use the file, whether others may change it, and whether every user may change it.
 fn open_to_others(path: &Path) -> (bool, bool, bool) {
     let about = about_path(path).unwrap();
     assert!(about.is_ours);

@@ -27,8 +27,8 @@ use crate::{Environment, table};
 
 /// Write calls and events for other programs: JSON lines, CSV, OpenTelemetry or SQLite
 ///
-/// What is exported is what is stored: secrets were taken out before. Filters of one kind are alternatives, those of
-/// different kinds must all fit.
+/// The records are exported as they are stored, so without secrets. An entry must match every filter option that is
+/// given. Of several values of one option, one must match.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                   context-graph audit export --since 7d | jq -r 'select(.outcome == \"failure\") | .error'\n  \

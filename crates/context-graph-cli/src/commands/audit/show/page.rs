@@ -200,7 +200,7 @@ fn was_asked(call: &Call) -> bool {
     call.decided.iter().any(|decided| decided.verdict == "ask")
 }
 
-/// What to type if a call that a rule denied is to be allowed.
+/// The hint that tells the user how to allow a call that a rule denied; `None` for any other call.
 fn way_out(call: &Call) -> Option<String> {
     let decided = call.decided.iter().find(|decided| strictness(&decided.verdict) >= strictness("ask"))?;
     let rules = &decided.rules;

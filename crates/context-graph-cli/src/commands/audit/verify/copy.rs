@@ -18,7 +18,7 @@ pub(super) struct HeadsCopy {
     file: PathBuf,
     /// The newest head of each session; it covers the older ones.
     newest: Vec<Head>,
-    /// How far each session has come by the file, also those of other projects that share the store.
+    /// How far each session has come according to the file, including sessions of other projects that share the store.
     reached: HashMap<String, u64>,
     count: usize,
 }

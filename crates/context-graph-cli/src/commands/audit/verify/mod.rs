@@ -81,7 +81,7 @@ pub(super) fn run(args: &VerifyArgs, environment: &Environment) -> CommandResult
     checked.failure().map_or(Ok(()), |failure| Err(failure.answered()))
 }
 
-/// Checks each project. A broken one does not keep the others from being checked.
+/// Checks every project, even if one of them is broken.
 fn each(places: &[PlaceArgs], args: &VerifyArgs, environment: &Environment) -> CommandResult {
     let (mut projects, mut failed) = (Vec::new(), None);
     for place in places {

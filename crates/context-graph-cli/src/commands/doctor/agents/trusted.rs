@@ -1,4 +1,4 @@
-//! What the user must confirm in a client before it runs hooks. The clients do not say that it is missing.
+//! What the user must confirm in a client before it runs hooks. Without it, the clients skip the hooks silently.
 
 use context_graph_events::agents::Agent;
 use context_graph_settings::AgentClient;

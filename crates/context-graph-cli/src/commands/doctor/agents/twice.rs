@@ -16,7 +16,7 @@ pub(super) fn check(registered: &Registered<'_>) -> Option<CheckResult> {
         agent.title()
     );
     let fix = match agent {
-        // Only its own file can be told to block a call whose guard fails.
+        // Only hooks in Cursor's own file can block a call whose guard fails.
         Agent::Cursor => format!(
             "keep {own}; remove those in {other} with `context-graph uninstall` if nobody runs Claude Code here"
         ),

@@ -16,8 +16,8 @@ pub(super) fn names_of(name: &str) -> Vec<&str> {
     }
 }
 
-/// Cupcake's default values for what a rulebook leaves out. A policy that reads a value and does not find it
-/// never decides.
+/// Cupcake's default values for what a rulebook leaves out. Without them, a policy that reads such a value would never
+/// decide.
 pub(super) fn defaults_of(policy: &str) -> Map<String, Value> {
     let defaults = match names_of(policy)[0] {
         "global_file_lock" => json!({"message": "No file may be changed"}),

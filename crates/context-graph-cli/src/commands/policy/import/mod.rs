@@ -45,7 +45,7 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     no_builtin_guards: bool,
 
-    /// Take the rest over where some rules cannot be; `policy list` and `doctor` go on naming those
+    /// If some rules cannot be imported, import the rest; `policy list` and `doctor` keep reporting the missing ones
     #[arg(long)]
     partial: bool,
 

@@ -22,8 +22,8 @@ pub(super) struct Planned {
     pub(super) is_program: bool,
 }
 
-/// Writes all files, or none if one of them exists with another content. A write that fails leaves the earlier
-/// ones.
+/// Writes all files, or none if one of them exists with another content. If a write fails, the files that were written
+/// before it stay.
 pub(super) fn all(
     files: &[Planned],
     environment: &Environment,

@@ -1,4 +1,4 @@
-//! Claude Code's transcripts: one JSON object a line, a message or a part of one.
+//! Claude Code's transcripts: one JSON object per line, which is a message or a part of one.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -103,7 +103,8 @@ impl Reading {
         Some(events.into_iter().map(|event| self.with_common(event)).collect())
     }
 
-    /// The same events as a subagent's: only its calls. Compactions, prompts and stops belong to its session.
+    /// Marks the events as the subagent's, if there is one. Of a subagent only the calls are kept, because compactions,
+    /// prompts and stops belong to its session.
     fn of_subagent(&mut self, agent_id: Option<&str>, events: Vec<Value>) -> Vec<Map<String, Value>> {
         let Some(agent_id) = agent_id else {
             return events.into_iter().map(|event| self.with_common(event)).collect();

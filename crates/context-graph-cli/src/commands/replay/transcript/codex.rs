@@ -1,4 +1,5 @@
-//! Codex' rollouts (0.166, and what is the same in earlier ones): `{timestamp, type, payload}` a line.
+//! Codex's rollouts: one `{timestamp, type, payload}` per line, as version 0.166 writes it. Earlier versions are read as
+//! far as they write the same.
 
 use std::collections::BTreeMap;
 use std::path::Path;

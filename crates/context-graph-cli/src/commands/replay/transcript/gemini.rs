@@ -1,5 +1,5 @@
-//! Gemini CLI's chats: a header, then a message a line (0.61), or one object with all messages (earlier versions). A
-//! message is written again, whole, when its calls are done.
+//! Gemini CLI's chats: a header, then one message per line (0.61), or one object with all messages (earlier versions).
+//! When the calls of a message are done, the whole message is written again.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -69,7 +69,7 @@ impl Reading {
         match line.get("type").and_then(Value::as_str)? {
             "user" => {
                 let text = text_of(line.get("content")?);
-                // Results of calls have the user's role, too, and so has the client's text about the project.
+                // Results of calls and the client's text about the project also have the user's role.
                 if text.is_empty() || text.starts_with("<session_context>") {
                     return Some(Vec::new());
                 }

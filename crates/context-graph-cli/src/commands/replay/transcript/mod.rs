@@ -1,5 +1,5 @@
-//! Reads what clients record of their sessions as the events that their hooks would have sent: Claude Code's
-//! transcripts, Codex' rollouts, Gemini CLI's chats. The first line shows which it is.
+//! Turns what clients record of their sessions into the events that their hooks would have sent: Claude Code's
+//! transcripts, Codex's rollouts, Gemini CLI's chats. The first line shows which client wrote a file.
 
 mod claude;
 mod codex;
@@ -37,7 +37,7 @@ trait Lines {
     }
 }
 
-/// How much of a file that is one object is read.
+/// If a file is one object, at most this many bytes of it are read.
 const MAX_WHOLE: u64 = 256 * 1024 * 1024;
 /// How much of the first line is read to see which client wrote it: Codex puts its instructions there.
 const MAX_FIRST: u64 = 4 * 1024 * 1024;

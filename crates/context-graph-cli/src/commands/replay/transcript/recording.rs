@@ -20,8 +20,8 @@ pub(crate) struct Recording {
     subagents: Vec<PathBuf>,
 }
 
-/// Groups the transcripts of subagents with that of their session. If that was not named, the subagent's
-/// transcript is a recording of its own.
+/// Groups the transcripts of subagents with the transcript of their session. If the user did not name the session's
+/// transcript, the subagent's transcript is a recording of its own.
 pub(crate) fn recordings(files: Vec<PathBuf>) -> Vec<Recording> {
     let named: BTreeSet<&PathBuf> = files.iter().collect();
     let beside = beside(&files);
@@ -39,7 +39,7 @@ pub(crate) fn recordings(files: Vec<PathBuf>) -> Vec<Recording> {
     mains.map(recording).collect()
 }
 
-/// The folder, below one with the session's id, that has the transcripts of its subagents.
+/// The name of the folder with the transcripts of subagents. It is in a folder that has the session's id as its name.
 const FOLDER: &str = "subagents";
 
 /// Whether a file has the name of a subagent's transcript.
@@ -48,7 +48,7 @@ fn is_subagents(file: &Path) -> bool {
     name.starts_with("agent-") && name.ends_with(".jsonl")
 }
 
-/// The transcript of the session that a subagent's belongs to.
+/// The transcript of the session to which a subagent's transcript belongs.
 fn main_of(file: &Path) -> Option<PathBuf> {
     if !is_subagents(file) {
         return None;
