@@ -77,6 +77,18 @@ fn a_large_project_pushes_none_of_a_small_one_out() {
 }
 
 #[test]
+fn a_session_that_goes_on_after_its_project_was_moved_is_the_previous_one_of_the_next() {
+    let place = tempfile::tempdir().unwrap();
+    work(&sessions(place.path(), "before", None), "old", NOW_MS - 5000, "draw the map");
+    fs::rename(place.path().join("before"), place.path().join("after")).unwrap();
+    let moved = sessions(place.path(), "after", None);
+    work(&moved, "old", NOW_MS - 4000, "colour the map");
+    let store = moved.store(NOW_MS).unwrap().unwrap();
+    let latest = store.latest_of_project(&moved.project(), None).unwrap().unwrap();
+    assert_eq!(latest.session_id, "old");
+}
+
+#[test]
 fn sessions_from_before_a_project_was_moved_are_pruned_too() {
     let place = tempfile::tempdir().unwrap();
     work(&sessions(place.path(), "before", None), "old", NOW_MS - 5000, "draw the map");

@@ -18,7 +18,7 @@ impl Sessions {
         let Some(previous) = self.view(store, previous)? else { return Ok(None) };
         let (own, before) = (&session.snapshot.session_id, &previous.session.snapshot.session_id);
         let states = match store {
-            Some(store) => store.newest_states(&session.state.project, own, AROUND)?,
+            Some(store) => store.newest_states(&self.project_of(session), own, AROUND)?,
             None => Vec::new(),
         };
         let around: Vec<Session> = states

@@ -124,7 +124,7 @@ impl Sessions {
             let Some(session) = self.peek(&id)? else { continue };
             let at_ms = session.snapshot.timestamp_ms;
             let later = at_ms > newest.as_ref().map_or(than_ms, |(_, newest_ms)| *newest_ms);
-            if later && session.state.project == self.project() {
+            if later && self.project_of(&session) == self.project() {
                 newest = Some((id, at_ms));
             }
         }

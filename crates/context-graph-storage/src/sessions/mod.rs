@@ -96,6 +96,13 @@ impl Sessions {
         self.folder.root().to_string_lossy().into_owned()
     }
 
+    /// The project that a session counts for. Its state keeps the root at which it began; a project that was moved, or
+    /// a session from another machine, has another one now. Only where projects share the state does that root decide.
+    pub(super) fn project_of(&self, session: &Session) -> String {
+        let began_in = &session.state.project;
+        if self.folder.is_named() && !began_in.is_empty() { began_in.clone() } else { self.project() }
+    }
+
     /// What was lost, or moved aside because somebody else made it, and was not reported yet: one line each. It
     /// counts as reported from now on.
     pub fn take_losses(&self) -> Vec<String> {

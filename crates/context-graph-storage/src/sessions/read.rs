@@ -115,17 +115,18 @@ impl Sessions {
                 }
             };
             let timestamp_ms = view.session.snapshot.timestamp_ms;
+            let project = self.project_of(&view.session);
             entries.retain(|entry| entry.session_id != session_id);
             let matches = query.since_ms.is_none_or(|since| timestamp_ms >= since)
                 && query.until_ms.is_none_or(|until| timestamp_ms <= until)
-                && query.project.as_ref().is_none_or(|project| *project == view.session.state.project);
+                && query.project.as_ref().is_none_or(|asked| *asked == project);
             if matches {
                 entries.push(SessionRow {
                     session_id,
                     timestamp_ms,
                     first_stored_ms: view.session.state.started_ms,
                     previous_session_id: view.session.snapshot.previous_session_id.clone(),
-                    project: Some(view.session.state.project.clone()),
+                    project: Some(project),
                     duration_ms: view.session.lasted_ms(),
                     last_seq: view.stored_records + view.unfolded.len() as u64,
                     folded_to: None,

@@ -345,12 +345,7 @@ impl Sessions {
             let batch = FoldBatch {
                 state: Some(pack_session(&encoded)),
                 records: entries.iter().filter(is_kept).map(log_record).collect::<Result<_>>()?,
-                // Where projects share a store, the process of another one may fold.
-                project: Some(if session.state.project.is_empty() {
-                    self.project()
-                } else {
-                    session.state.project.clone()
-                }),
+                project: Some(self.project_of(session)),
                 about: Some(About::of(session)),
                 ..FoldBatch::ended(session.snapshot.clone(), session.lasted_ms())
             };
