@@ -145,6 +145,9 @@ fn only_the_project_that_shares_its_records_is_pushed() {
     assert!(shown.contains("draw the map") && !shown.contains("secret plans"), "{shown}");
     let counted: Value = serde_json::from_str(&one.run(&["team", "push", "--dry-run", "--json"])).unwrap();
     assert_eq!(counted["sessions"], 1, "{counted}");
+    // Also the project that has no folder of ours, because it only uses the database.
+    let all = two.run(&["team", "push", "--dry-run", "--all-projects"]);
+    assert!(all.contains("draw the map") && !all.contains("secret plans"), "{all}");
     assert!(one.run(&["team", "push"]).contains("of 1 session"));
     assert!(two.run(&["team", "push"]).contains("pushed 0 records"));
 }

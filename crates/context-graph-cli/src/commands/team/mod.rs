@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use context_graph_server::client::{Client, ClientError};
 use context_graph_server::keys::{SigningKey, random, unhex};
+use context_graph_storage::store::SessionQuery;
 use serde_json::json;
 
 use super::failure::{CommandResult, Failure, refuse_to_agents};
@@ -268,7 +269,7 @@ fn status(args: &PlaceArgs, environment: &Environment) -> CommandResult {
 fn push(args: &PushArgs, environment: &Environment) -> CommandResult {
     let membership = membership(environment)?;
     let projects: Vec<Option<PathBuf>> = if args.all_projects {
-        environment.known_projects()?.into_iter().map(Some).collect()
+        all_projects(args, environment)?.into_iter().map(Some).collect()
     } else {
         vec![args.place.project.clone()]
     };
@@ -283,6 +284,24 @@ fn push(args: &PushArgs, environment: &Environment) -> CommandResult {
         sent.add(push_project(&membership, &place, &inner, args.dry_run)?);
     }
     tell(&sent, args)
+}
+
+/// The projects of this user. Those that share a database of the user's choice may have no folder of ours; the
+/// database knows them.
+fn all_projects(args: &PushArgs, environment: &Environment) -> Result<Vec<PathBuf>, Failure> {
+    let mut roots = environment.known_projects()?;
+    if environment.named_place(args.place.db_path.as_deref()).is_some() {
+        let shelf = match Shelf::open(&args.place, environment) {
+            Err(failure) if failure.is_nothing_there() => return Ok(roots),
+            shelf => shelf?,
+        };
+        let sessions = shelf.store.map(|store| store.list_sessions(&SessionQuery::default()));
+        let shared = sessions.transpose()?.unwrap_or_default().into_iter().filter_map(|row| row.project);
+        roots.extend(shared.map(PathBuf::from).filter(|root| root.is_dir()));
+        roots.sort();
+        roots.dedup();
+    }
+    Ok(roots)
 }
 
 /// Pushes the new records of one project.

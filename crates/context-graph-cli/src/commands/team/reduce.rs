@@ -75,8 +75,12 @@ fn is_of_protocol(name: &str) -> bool {
 
 fn of_server(server: Map<String, Value>) -> Map<String, Value> {
     let protocol = server.into_iter().filter(|(name, _)| is_of_protocol(name));
-    let kept = |name: &str| KEPT_OF_SERVER.contains(&name) || KEPT.contains(&name);
-    protocol.map(|(name, value)| if kept(&name) { (name, value) } else { (name, emptied(value)) }).collect()
+    let is_kept = |name: &str, value: &Value| {
+        value.is_string() && (KEPT_OF_SERVER.contains(&name) || KEPT.contains(&name))
+    };
+    protocol
+        .map(|(name, value)| if is_kept(&name, &value) { (name, value) } else { (name, emptied(value)) })
+        .collect()
 }
 
 /// A call in a batch.
@@ -144,7 +148,7 @@ mod tests {
     fn names_that_people_choose_are_texts() {
         let text = reduced(json!({
             "hook_event_name": "WorktreeCreate", "session_id": "s", "name": "SECRET", "status": "SECRET", "reason": "SECRET",
-            "mcp_server": {"name": "search", "version": "2", "command": "SECRET"},
+            "mcp_server": {"name": "search", "version": "2", "command": "SECRET", "source": {"SECRET": "SECRET"}},
         }));
         assert!(!text.contains("SECRET") && text.contains("search"), "{text}");
     }
