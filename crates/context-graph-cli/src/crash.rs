@@ -64,6 +64,9 @@ mod imp {
         rustix::thread::gettid() == rustix::process::getpid()
     }
 
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    compile_error!("say here how this system tells the main thread from others");
+
     #[cfg(target_vendor = "apple")]
     fn is_main_thread() -> bool {
         // SAFETY: it takes no arguments and has no side effects.
