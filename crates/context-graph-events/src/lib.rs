@@ -38,5 +38,5 @@ pub mod tool_input;
 
 pub use claude_code::{CommonEventData, Event, EventName, EventPayload, InjectsContext};
 pub use decode::DecodeError;
-pub use outcome::CallOutcome;
+pub use outcome::Outcome;
 pub use reply::{HookReply, ReplyBody, Verb};

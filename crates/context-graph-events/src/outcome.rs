@@ -1,5 +1,5 @@
-//! The outcome of a tool call. It is decided only here: counters, continuity, loops, the digest and the audit
-//! all use this.
+//! The outcome of a tool call, as one event tells it. Counters, continuity, loops, the digest and the audit all use
+//! this; the audit adds what only several records together can tell (`core/src/audit/draft.rs`).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,23 +7,66 @@ use serde_json::Value;
 use crate::claude_code::{Event, PostToolUseFailurePayload, PostToolUsePayload};
 use crate::content::text_of;
 
-/// The outcome of an answered call. States of sessions store it by the position of its name here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum CallOutcome {
+/// What became of a call. States of sessions store it by the position of its name here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
     /// It ran and gave a result.
     Success,
-    /// It gave an error.
+    /// It ran, or was to run, and gave an error.
     Failure,
     /// It was stopped before it finished, which says nothing about the call itself.
     Interrupted,
+    /// It was not allowed to run.
+    Denied,
+    /// It was deferred to another run of the client, and not answered since.
+    Deferred,
+    /// No answer was recorded.
+    Unanswered,
+}
+
+impl Outcome {
+    /// All outcomes, in the order in which they are shown.
+    pub const ALL: [Self; 6] =
+        [Self::Success, Self::Failure, Self::Denied, Self::Interrupted, Self::Deferred, Self::Unanswered];
+
+    /// The outcome's name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Interrupted => "interrupted",
+            Self::Denied => "denied",
+            Self::Deferred => "deferred",
+            Self::Unanswered => "unanswered",
+        }
+    }
+
+    /// The outcome of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
+    }
+
+    /// The outcome of a call that only a batch reports. A tool that ran has an event of its own. So a call that was
+    /// requested and has no such event was not allowed to run, whatever reason the model is given.
+    pub fn in_batch(response: Option<&Value>, was_asked: bool) -> Self {
+        if response.is_some_and(is_client_error) {
+            Self::Failure
+        } else if was_asked {
+            Self::Denied
+        } else {
+            Self::Success
+        }
+    }
 }
 
 impl Event {
     /// The outcome of the call that this event answers; `None` for any other event.
-    pub fn outcome(&self) -> Option<CallOutcome> {
+    pub fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::PostToolUse(done) => Some(done.outcome()),
             Self::PostToolUseFailure(failed) => Some(failed.outcome()),
+            Self::PermissionDenied(_) => Some(Outcome::Denied),
             _ => None,
         }
     }
@@ -31,7 +74,7 @@ impl Event {
     /// The sender's reason why the call failed; `None` if it did not fail or no reason is given.
     pub fn call_error(&self) -> Option<&str> {
         match self {
-            Self::PostToolUse(done) if done.outcome() != CallOutcome::Success => done.error_text(),
+            Self::PostToolUse(done) if done.outcome() != Outcome::Success => done.error_text(),
             Self::PostToolUseFailure(failed) => Some(&failed.error),
             _ => None,
         }
@@ -46,35 +89,42 @@ pub fn is_client_error(result: &Value) -> bool {
 
 /// The client's error text for a call that it stopped because another call of the same batch failed.
 const STOPPED: &str = "Sibling tool call errored";
+/// The client's error text for a call that the user rejected.
+const REJECTED: &str = "The user doesn't want to proceed with this tool use";
 
 impl PostToolUseFailurePayload {
-    /// A failure, unless the call was stopped: by the user, or by the client because another call of the batch
-    /// failed.
-    pub fn outcome(&self) -> CallOutcome {
-        let was_stopped = self.was_interrupted() || self.error.contains(STOPPED);
-        if was_stopped { CallOutcome::Interrupted } else { CallOutcome::Failure }
+    /// A failure, unless the user rejected the call, or it was stopped: by the user, or by the client because another
+    /// call of the batch failed.
+    pub fn outcome(&self) -> Outcome {
+        if self.was_interrupted() || self.error.contains(STOPPED) {
+            Outcome::Interrupted
+        } else if self.error.contains(REJECTED) {
+            Outcome::Denied
+        } else {
+            Outcome::Failure
+        }
     }
 }
 
 impl PostToolUsePayload {
     /// The outcome of the call. The client sends this event for calls that succeeded, so success is the default
     /// if the payload does not say.
-    pub fn outcome(&self) -> CallOutcome {
-        self.stated_outcome().unwrap_or(CallOutcome::Success)
+    pub fn outcome(&self) -> Outcome {
+        self.stated_outcome().unwrap_or(Outcome::Success)
     }
 
     /// The outcome that the payload itself states. An `error` or a `success` next to the response comes from
     /// the sender; the response itself may have `success`, `error`, `is_error` or `interrupted`. Any sign of
     /// failure outweighs all signs of success: a sender that reports a failure knows more. A shell's
     /// `interrupted: false` says nothing.
-    pub fn stated_outcome(&self) -> Option<CallOutcome> {
+    pub fn stated_outcome(&self) -> Option<Outcome> {
         let response = &self.tool_response;
         let own_error = self.extra.get("error");
         if own_error.is_some_and(|error| !error.is_null()) {
-            return Some(CallOutcome::Failure);
+            return Some(Outcome::Failure);
         }
         if response.get("interrupted").and_then(yes_or_no) == Some(true) {
-            return Some(CallOutcome::Interrupted);
+            return Some(Outcome::Interrupted);
         }
         let succeeded = [self.extra.get("success"), response.get("success")].into_iter().flatten();
         let erred = ["is_error", "isError"].into_iter().filter_map(|key| response.get(key));
@@ -85,8 +135,8 @@ impl PostToolUsePayload {
             bad |= !went_well;
         }
         match (bad, good) {
-            (true, _) => Some(CallOutcome::Failure),
-            (false, true) => Some(CallOutcome::Success),
+            (true, _) => Some(Outcome::Failure),
+            (false, true) => Some(Outcome::Success),
             (false, false) => None,
         }
     }

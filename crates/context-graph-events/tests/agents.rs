@@ -5,7 +5,7 @@ use std::path::Path;
 
 use context_graph_events::agents::{self, Agent, Caller, Surroundings};
 use context_graph_events::claude_code::{PreToolUseReply, StopReply};
-use context_graph_events::{CallOutcome, DecodeError, Event, EventName, HookReply as _, ReplyBody, Verb};
+use context_graph_events::{DecodeError, Event, EventName, HookReply as _, Outcome, ReplyBody, Verb};
 use serde_json::{Map, Value, json};
 
 const FILES: [(&str, Agent); 12] = [
@@ -165,11 +165,11 @@ fn a_failure_that_only_the_output_tells_is_one() {
         ("goose", "PostToolUseFailure"),
     ] {
         let (_, object) = cases(file).into_iter().find(|(name, _)| name == case).unwrap();
-        assert_eq!(read(&object).0.unwrap().outcome(), Some(CallOutcome::Failure), "{file} {case}");
+        assert_eq!(read(&object).0.unwrap().outcome(), Some(Outcome::Failure), "{file} {case}");
     }
     for (file, case) in [("copilot", "postToolUse"), ("gemini", "AfterTool"), ("droid", "PostToolUse")] {
         let (_, object) = cases(file).into_iter().find(|(name, _)| name == case).unwrap();
-        assert_eq!(read(&object).0.unwrap().outcome(), Some(CallOutcome::Success), "{file} {case}");
+        assert_eq!(read(&object).0.unwrap().outcome(), Some(Outcome::Success), "{file} {case}");
     }
 }
 

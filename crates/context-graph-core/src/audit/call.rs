@@ -1,6 +1,6 @@
 //! A tool call, from the request to the answer.
 
-use context_graph_events::CallOutcome;
+use context_graph_events::Outcome;
 use context_graph_events::reply::Verb;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,58 +14,6 @@ pub struct Actor {
     /// The kind of agent. On the main thread it is set only if the client was started as that agent.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-}
-
-/// What became of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// It ran and gave a result.
-    Success,
-    /// It ran, or was to run, and gave an error.
-    Failure,
-    /// It was not allowed to run.
-    Denied,
-    /// It was stopped before it finished.
-    Interrupted,
-    /// It was deferred to another run of the client, and not answered since.
-    Deferred,
-    /// No answer was recorded.
-    Unanswered,
-}
-
-impl Outcome {
-    /// All outcomes.
-    pub const ALL: [Self; 6] =
-        [Self::Success, Self::Failure, Self::Denied, Self::Interrupted, Self::Deferred, Self::Unanswered];
-
-    /// The outcome's name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failure => "failure",
-            Self::Denied => "denied",
-            Self::Interrupted => "interrupted",
-            Self::Deferred => "deferred",
-            Self::Unanswered => "unanswered",
-        }
-    }
-
-    /// The outcome of this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
-    }
-}
-
-/// The outcome of an answered call.
-impl From<CallOutcome> for Outcome {
-    fn from(outcome: CallOutcome) -> Self {
-        match outcome {
-            CallOutcome::Success => Self::Success,
-            CallOutcome::Failure => Self::Failure,
-            CallOutcome::Interrupted => Self::Interrupted,
-        }
-    }
 }
 
 /// How the outcome is known.

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use context_graph_events::claude_code::{CommonEventData, McpServerProvenance, PostToolBatchToolCall};
 use context_graph_events::outcome::is_client_error;
-use context_graph_events::{CallOutcome, Event};
+use context_graph_events::{Event, Outcome};
 use serde_json::{Number, Value};
 
-use super::call::{Actor, Call, EventRuling, Evidence, Outcome, Part};
+use super::call::{Actor, Call, EventRuling, Evidence, Part};
 use super::correlate::SessionRef;
 use super::turns::Turns;
 use super::{places, subject};
@@ -16,8 +16,8 @@ use crate::session::EventRecord;
 /// The answer to a call, from an event of its own.
 #[derive(Debug)]
 enum CallEnd {
-    Ran { outcome: CallOutcome, response: Option<Value>, error: Option<String> },
-    Refused(String),
+    Ran { outcome: Outcome, response: Option<Value>, error: Option<String> },
+    Denied(String),
 }
 
 /// What a batch reported about a call.
@@ -79,7 +79,6 @@ impl Draft {
         self.records.push(Part { seq, event: name, at_ms: record.at_ms, took_us: record.took_us });
         self.decided.extend(decided(name, record));
         let at = (seq, record.at_ms);
-        let outcome = event.outcome();
         let error = event.call_error().map(str::to_owned);
         match event {
             Event::PreToolUse(p) => {
@@ -96,22 +95,27 @@ impl Draft {
             Event::PermissionDenied(p) => {
                 self.introduce(&p.common, p.mcp_server);
                 self.seen(p.tool_name, p.tool_input);
-                self.answer.get_or_insert(CallEnd::Refused(p.reason));
+                self.answer.get_or_insert(CallEnd::Denied(p.reason));
                 self.answered.get_or_insert(at);
             }
             Event::PostToolUse(p) => {
-                let error = error.filter(|_| outcome == Some(CallOutcome::Failure));
+                let outcome = p.outcome();
+                let error = error.filter(|_| outcome == Outcome::Failure);
                 self.introduce(&p.common, p.mcp_server);
                 let input = self.seen(p.tool_name, p.tool_input);
                 self.ran(at, input, p.duration_ms.as_ref());
-                let outcome = outcome.unwrap_or(CallOutcome::Success);
                 self.answer = Some(CallEnd::Ran { outcome, response: Some(p.tool_response), error });
             }
             Event::PostToolUseFailure(p) => {
+                let outcome = p.outcome();
                 self.introduce(&p.common, p.mcp_server);
                 let input = self.seen(p.tool_name, p.tool_input);
+                if outcome == Outcome::Denied {
+                    self.answer = Some(CallEnd::Denied(p.error));
+                    self.answered = Some(at);
+                    return;
+                }
                 self.ran(at, input, p.duration_ms.as_ref());
-                let outcome = outcome.unwrap_or(CallOutcome::Failure);
                 self.answer = Some(CallEnd::Ran { outcome, response: None, error: Some(p.error) });
             }
             _ => {}
@@ -171,7 +175,7 @@ impl Draft {
         self.askings.sort_unstable();
         let deferrals =
             self.askings.windows(2).filter(|pair| turns.runs_between(pair[0].0, pair[1].0)).count();
-        let (outcome, evidence) = self.judge(turns, deferrals);
+        let (outcome, evidence) = self.outcome(turns, deferrals);
         let at_ms = self.records.first().map_or(batch_at_ms, |part| part.at_ms);
         let last_asked = self.askings.iter().rfind(|(seq, _)| self.answered.is_some_and(|(at, _)| *seq < at));
         let between_ms = last_asked
@@ -183,7 +187,7 @@ impl Draft {
         let batch_seq = self.batch.as_ref().map(|batch| batch.seq);
         let (response, error) = match self.answer {
             Some(CallEnd::Ran { response, error, .. }) => (response, error),
-            Some(CallEnd::Refused(error)) => (None, Some(error)),
+            Some(CallEnd::Denied(error)) => (None, Some(error)),
             None => (self.batch.and_then(|batch| batch.response), None),
         };
         Call {
@@ -217,10 +221,10 @@ impl Draft {
     }
 
     /// The outcome of the call, by the best evidence available.
-    fn judge(&self, turns: &Turns, deferrals: usize) -> (Outcome, Evidence) {
+    fn outcome(&self, turns: &Turns, deferrals: usize) -> (Outcome, Evidence) {
         match &self.answer {
-            Some(CallEnd::Ran { outcome, .. }) => return ((*outcome).into(), Evidence::Result),
-            Some(CallEnd::Refused(_)) => return (Outcome::Denied, Evidence::Refusal),
+            Some(CallEnd::Ran { outcome, .. }) => return (*outcome, Evidence::Result),
+            Some(CallEnd::Denied(_)) => return (Outcome::Denied, Evidence::Refusal),
             None => {}
         }
         let ruled = |verdicts: &[&str]| self.decided.iter().any(|d| verdicts.contains(&d.verdict.as_str()));
@@ -228,7 +232,7 @@ impl Draft {
             return (Outcome::Denied, Evidence::Ruling);
         }
         if let Some(batch) = &self.batch {
-            return (told_by(batch.response.as_ref(), !self.askings.is_empty()), Evidence::Batch);
+            return (Outcome::in_batch(batch.response.as_ref(), !self.askings.is_empty()), Evidence::Batch);
         }
         if deferrals > 0 {
             return (Outcome::Deferred, Evidence::AskedAgain);
@@ -241,18 +245,6 @@ impl Draft {
             Evidence::BrokenOff => (Outcome::Interrupted, Evidence::BrokenOff),
             evidence => (Outcome::Unanswered, evidence),
         }
-    }
-}
-
-/// The outcome of a call whose result only a batch reports. A tool that ran has an event of its own. So a call
-/// that was requested and has no such event was not allowed to run, whatever reason the model is given.
-pub(crate) fn told_by(response: Option<&Value>, was_asked: bool) -> Outcome {
-    if response.is_some_and(is_client_error) {
-        Outcome::Failure
-    } else if was_asked {
-        Outcome::Denied
-    } else {
-        Outcome::Success
     }
 }
 

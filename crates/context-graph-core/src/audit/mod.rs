@@ -22,11 +22,10 @@ use serde::Serialize;
 
 use crate::session::DREAM_ENTRY;
 
-pub use call::{Actor, Call, EventRuling, Evidence, Outcome, Part, strictness};
+pub use call::{Actor, Call, EventRuling, Evidence, Part, strictness};
+pub use context_graph_events::Outcome;
 pub use correlate::{CALL_EVENTS, SessionRef, correlate, correlate_events};
-pub(crate) use draft::told_by;
 pub use duration::duration;
-pub use places::{EDITORS, edits_files};
 pub use subject::in_words;
 pub use text::{Needle, visit_texts};
 pub use turns::TurnEnd;

@@ -11,14 +11,6 @@ const MAX_PATHS: usize = 8;
 /// The fields that hold a path, in all of the client's tools and in most others.
 const PATH_FIELDS: [&str; 6] = ["file_path", "notebook_path", "path", "filePath", "filename", "directory"];
 
-/// Whether the tool changes the file it names.
-pub fn edits_files(tool: &str) -> bool {
-    EDITORS.contains(&tool)
-}
-
-/// The tools that change files.
-pub const EDITORS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
-
 /// The paths in a tool's input: in the path fields, and in a command.
 pub(super) fn of_input(input: &Value) -> Vec<String> {
     let mut found = Vec::new();

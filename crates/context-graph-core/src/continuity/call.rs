@@ -3,7 +3,7 @@
 //! A result may be megabytes long. Only the head and the tail of each string are read, and only so many strings,
 //! so the cost of an event does not grow with its size.
 
-use context_graph_events::{CallOutcome, Event};
+use context_graph_events::{Event, Outcome};
 use serde::{Deserialize, Serialize};
 
 use super::terms::fingerprint;
@@ -94,7 +94,8 @@ impl CallText {
             Event::PostToolUseFailure(p) => (&p.tool_name, &p.tool_input, None, Some(p.error.as_str())),
             _ => return None,
         };
-        let failed = event.outcome() == Some(CallOutcome::Failure);
+        // A call that is rejected again and again is a loop, too.
+        let failed = matches!(event.outcome(), Some(Outcome::Failure | Outcome::Denied));
 
         let mut text = [String::new(), String::new()];
         let mut hash = [fingerprint(tool), 0];

@@ -1,10 +1,9 @@
 //! Counters of a session.
 
-use context_graph_events::{CallOutcome, Event};
+use context_graph_events::{Event, Outcome};
 use serde::{Deserialize, Serialize};
 
 use super::recent::KnownCall;
-use crate::audit::Outcome;
 
 /// Counts of a session's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -50,7 +49,7 @@ impl Counters {
     /// call wins.
     pub(super) fn count(&mut self, event: &Event, known: KnownCall) {
         self.events += 1;
-        if let Some(outcome) = event.outcome() {
+        if let Some(outcome) = event.outcome().filter(|outcome| *outcome != Outcome::Denied) {
             if let Some(before) = known.outcome {
                 let count = self.of(before);
                 *count = count.saturating_sub(1);
@@ -64,7 +63,7 @@ impl Counters {
             Event::UserPromptSubmit(prompt) if prompt.is_machine_made() => self.machine_prompts += 1,
             Event::UserPromptSubmit(_) => self.prompts += 1,
             Event::PreToolUse(_) if !known.is_asked => self.calls_asked += 1,
-            Event::PermissionDenied(_) if !known.is_denied => {
+            _ if event.outcome() == Some(Outcome::Denied) && !known.is_denied => {
                 self.calls_denied += 1;
                 self.calls_asked += u64::from(!known.is_asked);
             }
@@ -78,18 +77,15 @@ impl Counters {
     /// Counts a call whose outcome is first reported by its batch.
     pub(super) fn count_report(&mut self, was_asked: bool, outcome: Outcome) {
         self.calls_asked += u64::from(!was_asked);
-        match outcome {
-            Outcome::Success => self.calls_succeeded += 1,
-            Outcome::Failure => self.calls_failed += 1,
-            _ => self.calls_denied += 1,
-        }
+        *self.of(outcome) += 1;
     }
 
-    fn of(&mut self, outcome: CallOutcome) -> &mut u64 {
+    fn of(&mut self, outcome: Outcome) -> &mut u64 {
         match outcome {
-            CallOutcome::Success => &mut self.calls_succeeded,
-            CallOutcome::Failure => &mut self.calls_failed,
-            CallOutcome::Interrupted => &mut self.calls_interrupted,
+            Outcome::Success => &mut self.calls_succeeded,
+            Outcome::Failure => &mut self.calls_failed,
+            Outcome::Interrupted => &mut self.calls_interrupted,
+            _ => &mut self.calls_denied,
         }
     }
 }

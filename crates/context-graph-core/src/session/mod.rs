@@ -49,7 +49,8 @@ pub use remembered::{REMEMBERED_SESSIONS, RememberedFile, remember};
 pub use scheduled::Scheduled;
 pub use step::StepReport;
 pub use work::{
-    CommandUsed, Commands, FileTouched, Files, RefusedCall, Requests, StandingRequest, Tasks, Uses, Work,
+    CommandUsed, Commands, EDITORS, FileTouched, Files, RefusedCall, Requests, StandingRequest, Tasks, Uses,
+    Work, edits_files,
 };
 
 use crate::continuity::{Continuity, Loop};

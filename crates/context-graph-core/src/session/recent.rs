@@ -4,10 +4,8 @@ use std::collections::VecDeque;
 
 use context_graph_events::agents::is_derived;
 use context_graph_events::claude_code::PostToolBatchToolCall;
-use context_graph_events::{CallOutcome, Event};
+use context_graph_events::{Event, Outcome};
 use serde::{Deserialize, Serialize};
-
-use crate::audit::{Outcome, told_by};
 
 /// How many calls are remembered: more than a client makes at once, and duplicates arrive soon.
 const MOST: usize = 64;
@@ -17,10 +15,10 @@ const MOST: usize = 64;
 pub(super) struct KnownCall {
     /// Whether it was requested.
     pub(super) is_asked: bool,
-    /// Whether it was refused.
+    /// Whether it was denied.
     pub(super) is_denied: bool,
-    /// Its outcome, if known.
-    pub(super) outcome: Option<CallOutcome>,
+    /// Its outcome, if it ran and the outcome is known.
+    pub(super) outcome: Option<Outcome>,
 }
 
 /// Recent calls, newest last.
@@ -38,10 +36,11 @@ impl RecentCalls {
         };
         let at = self.0.iter().rposition(|(own, _)| *own == key).filter(|at| !asks_again(&self.0[*at].1));
         let before = at.map_or_else(KnownCall::default, |at| self.0[at].1);
+        let outcome = event.outcome();
         let now = KnownCall {
             is_asked: before.is_asked || matches!(event, Event::PreToolUse(_)),
-            is_denied: before.is_denied || refuses || matches!(event, Event::PermissionDenied(_)),
-            outcome: event.outcome().or(before.outcome),
+            is_denied: before.is_denied || refuses || outcome == Some(Outcome::Denied),
+            outcome: outcome.filter(|outcome| *outcome != Outcome::Denied).or(before.outcome),
         };
         match at {
             Some(at) => self.0[at].1 = now,
@@ -62,12 +61,11 @@ impl RecentCalls {
         if before.is_denied || before.outcome.is_some() {
             return None;
         }
-        let outcome = told_by(call.tool_response.as_ref(), before.is_asked);
+        let outcome = Outcome::in_batch(call.tool_response.as_ref(), before.is_asked);
         let mut now = KnownCall { is_asked: true, ..before };
         match outcome {
-            Outcome::Success => now.outcome = Some(CallOutcome::Success),
-            Outcome::Failure => now.outcome = Some(CallOutcome::Failure),
-            _ => now.is_denied = true,
+            Outcome::Denied => now.is_denied = true,
+            ran => now.outcome = Some(ran),
         }
         match at {
             Some(at) => self.0[at].1 = now,

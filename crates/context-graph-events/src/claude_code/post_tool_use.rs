@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::McpServerProvenance;
-use crate::outcome::CallOutcome;
+use crate::outcome::Outcome;
 use crate::reply::Shape;
 
 payload! {
@@ -31,7 +31,7 @@ impl PostToolUsePayload {
     pub fn was_successful(&self) -> Option<bool> {
         let ran_to_its_end = self.tool_response.get("interrupted") == Some(&Value::Bool(false));
         match self.stated_outcome() {
-            Some(outcome) => Some(outcome == CallOutcome::Success),
+            Some(outcome) => Some(outcome == Outcome::Success),
             None => ran_to_its_end.then_some(true),
         }
     }

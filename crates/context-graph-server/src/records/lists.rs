@@ -1,7 +1,8 @@
 //! Sessions, axes, rules and files.
 
-use context_graph_core::audit::{EDITORS, Outcome, in_words};
+use context_graph_core::audit::{Outcome, in_words};
 use context_graph_core::gwt::ic_monitor::{IC_WARNING_THRESHOLD, ICLevel};
+use context_graph_core::session::EDITORS;
 use context_graph_events::agents::Agent;
 use context_graph_web::{
     Activity, Axis, AxisCall, AxisEvent, AxisTurn, Bin, FileLine, HookCost, Injection, Page, QueryResult,

@@ -318,7 +318,7 @@ impl Store {
 
     /// Which files the newest `most` calls since a moment named, most frequent first.
     pub fn files_touched(&self, since_ms: i64, among: Among<'_>, most: usize) -> Result<Vec<FileCount>> {
-        let editors = context_graph_core::audit::EDITORS.map(|tool| format!("'{tool}'")).join(", ");
+        let editors = context_graph_core::session::EDITORS.map(|tool| format!("'{tool}'")).join(", ");
         self.run(|store| {
             let among_them = among.condition(&store.connection)?;
             let mut statement = store.connection.prepare(&format!(

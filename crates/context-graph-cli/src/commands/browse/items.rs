@@ -124,7 +124,7 @@ impl Source for ProjectRecords<'_> {
 }
 
 fn call(row: &EntryRow, now_ms: i64) -> Item {
-    use context_graph_core::audit::Outcome;
+    use context_graph_events::Outcome;
     let took = row.duration_ms.or(row.between_ms);
     let note = match (row.outcome, took) {
         (Some(Outcome::Success), Some(ms)) => summary::duration(ms),

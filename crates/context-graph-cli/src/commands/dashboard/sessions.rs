@@ -1,7 +1,7 @@
 //! Sessions for the pages.
 
-use context_graph_core::audit::Outcome;
 use context_graph_core::session::Session;
+use context_graph_events::Outcome;
 use context_graph_events::agents::Agent;
 use context_graph_storage::sessions::Source;
 use context_graph_storage::store::SessionQuery;

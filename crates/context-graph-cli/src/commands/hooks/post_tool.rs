@@ -1,7 +1,7 @@
 //! A tool has run.
 
 use context_graph_events::envelope::{HookEventType, HookInput, HookPayload};
-use context_graph_events::{CallOutcome, Event};
+use context_graph_events::{Event, Outcome};
 use serde_json::{Value, json};
 
 use super::args::PostToolArgs;
@@ -38,10 +38,10 @@ fn apply_success_flag(incoming: &mut Incoming, success: bool) -> Option<HookErro
         return None;
     };
     let stdin = match stated {
-        CallOutcome::Success => "true",
-        CallOutcome::Failure => "false",
-        CallOutcome::Interrupted if success => "interrupted",
-        CallOutcome::Interrupted => return None,
+        Outcome::Success => "true",
+        Outcome::Failure => "false",
+        Outcome::Interrupted if success => "interrupted",
+        _ => return None,
     };
     (stdin != success.to_string()).then(|| {
         HookError::Contradicted(format!(

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use context_graph_events::safe_text::tame;
-use context_graph_events::{CallOutcome, DecodeError, Event};
+use context_graph_events::{DecodeError, Event, Outcome};
 use context_graph_policy::rules::Rules;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ impl EventSink for Replayed {
                     });
                 }
             }
-            Event::PostToolUse(done) if done.outcome() == CallOutcome::Success => {
+            Event::PostToolUse(done) if done.outcome() == Outcome::Success => {
                 self.ran_well +=
                     usize::from(self.stopped.iter().any(|stopped| stopped.id == done.tool_use_id));
             }

@@ -2,7 +2,7 @@
 
 use context_graph_core::audit::{REPETITIONS, in_words};
 use context_graph_core::session::{EventRecord, EventsLost, dream_of, waiting_texts};
-use context_graph_events::{CallOutcome, Event};
+use context_graph_events::{Event, Outcome};
 use serde_json::{Value, json};
 
 use crate::summary::{counted, duration};
@@ -72,22 +72,24 @@ fn subject(event: &Event) -> String {
         Event::UserPromptSubmit(p) => short(&p.prompt),
         Event::PreToolUse(p) => call(&p.tool_name, p.get_command(), p.get_file_path()),
         Event::PermissionRequest(p) => call(&p.tool_name, p.get_command(), p.get_file_path()),
-        Event::PostToolUse(p) if p.outcome() == CallOutcome::Failure => {
+        Event::PostToolUse(p) if p.outcome() == Outcome::Failure => {
             let why = event.call_error().unwrap_or("no reason given");
             format!("{} failed: {}", call(&p.tool_name, p.get_command(), p.get_file_path()), short(why))
         }
-        Event::PostToolUse(p) if p.outcome() == CallOutcome::Interrupted => {
+        Event::PostToolUse(p) if p.outcome() == Outcome::Interrupted => {
             format!("{} interrupted", call(&p.tool_name, p.get_command(), p.get_file_path()))
         }
         Event::PostToolUse(p) => {
             let took = p.duration_ms.as_ref().map(|ms| format!(" in {ms} ms")).unwrap_or_default();
             format!("{}{took}", call(&p.tool_name, p.get_command(), p.get_file_path()))
         }
-        Event::PostToolUseFailure(p) if p.was_interrupted() => {
-            format!("{} interrupted", call(&p.tool_name, p.get_command(), p.get_file_path()))
-        }
         Event::PostToolUseFailure(p) => {
-            format!("{} failed: {}", call(&p.tool_name, p.get_command(), p.get_file_path()), short(&p.error))
+            let call = call(&p.tool_name, p.get_command(), p.get_file_path());
+            match p.outcome() {
+                Outcome::Interrupted => format!("{call} interrupted"),
+                Outcome::Denied => format!("{call} denied: {}", short(&p.error)),
+                _ => format!("{call} failed: {}", short(&p.error)),
+            }
         }
         Event::PermissionDenied(p) => format!("{} denied: {}", p.tool_name, short(&p.reason)),
         Event::PostToolBatch(p) => counted(p.tool_calls.len(), "call", "calls"),

@@ -7,6 +7,14 @@ use serde_json::Value;
 use super::uses::Uses;
 use crate::continuity::paths::{is_file, named};
 
+/// Whether the tool changes the file it names.
+pub fn edits_files(tool: &str) -> bool {
+    EDITORS.contains(&tool)
+}
+
+/// The tools that change files.
+pub const EDITORS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
+
 /// How many files a session remembers.
 const FILES: usize = 48;
 /// How many files of one command count.

@@ -10,21 +10,17 @@ mod tasks;
 mod uses;
 
 use context_graph_events::safe_text::{name, tame};
-use context_graph_events::{CallOutcome, Event};
+use context_graph_events::{Event, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use commands::{CommandUsed, Commands};
-pub use files::{FileTouched, Files};
+pub use files::{EDITORS, FileTouched, Files, edits_files};
 pub use requests::{Requests, StandingRequest};
 pub use tasks::Tasks;
 pub use uses::Uses;
 
-use crate::audit::edits_files;
 use crate::continuity::{asked_before, is_asked_by_a_person};
-
-/// The client's error text for a call that the user rejected.
-const TURNED_DOWN: &str = "The user doesn't want to proceed with this tool use";
 
 const REFUSALS: usize = 4;
 const MESSAGES: usize = 2;
@@ -108,19 +104,17 @@ impl Work {
         }
     }
 
-    fn answered(&mut self, tool: &str, input: &Value, outcome: CallOutcome, error: &str, cwd: &str) {
+    fn answered(&mut self, tool: &str, input: &Value, outcome: Outcome, error: &str, cwd: &str) {
         self.calls = self.calls.saturating_add(1);
-        if outcome == CallOutcome::Interrupted {
+        // A call that was stopped or rejected says nothing about its command.
+        if matches!(outcome, Outcome::Interrupted | Outcome::Denied) {
             return;
         }
         let folder = if cwd.is_empty() { self.folder.clone() } else { cwd.to_owned() };
-        let is_change = edits_files(tool) && outcome == CallOutcome::Success;
+        let is_change = edits_files(tool) && outcome == Outcome::Success;
         self.files.touched(input, &folder, is_change, self.calls);
         if let Some(line) = input.get("command").and_then(Value::as_str) {
-            // A call that the user rejected says nothing about the command. If it is repeated again and again,
-            // it is a loop.
-            let is_failure = outcome == CallOutcome::Failure && !error.contains(TURNED_DOWN);
-            let error = is_failure.then_some(error);
+            let error = (outcome == Outcome::Failure).then_some(error);
             self.commands.ran(line, error, self.calls);
         }
         self.tasks.listed(tool, input);

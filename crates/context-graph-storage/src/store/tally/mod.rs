@@ -5,7 +5,7 @@ mod scan;
 
 use std::collections::HashMap;
 
-use context_graph_core::audit::Outcome;
+use context_graph_events::Outcome;
 
 use self::scan::{Clients, Days, calls, events, other_clients, place};
 use super::Store;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use context_graph_core::audit::edits_files;
+use context_graph_core::session::edits_files;
 use context_graph_core::session::is_own_entry;
 use context_graph_events::agents::Agent;
 use context_graph_events::claude_code::is_notice;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use context_graph_core::audit::Outcome;
+use context_graph_events::Outcome;
 use context_graph_events::agents::Agent;
 use context_graph_storage::store::Counts;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use context_graph_core::session::{EventRecord, Session};
-use context_graph_events::{CallOutcome, Event};
+use context_graph_events::{Event, Outcome};
 use context_graph_policy::Effects;
 use context_graph_policy::config::StopGate;
 use context_graph_policy::effects::{Access, Origin, PathEffect, Piece, Text, glob};
@@ -49,7 +49,7 @@ impl Changes {
             let tool = event.tool_name().unwrap_or("");
             let can_do_more_than_it_says = matches!(tool, "Bash" | "PowerShell") || tool.starts_with("mcp__");
             match event.outcome() {
-                Some(CallOutcome::Success) => {}
+                Some(Outcome::Success) => {}
                 // A command that failed or was interrupted may have written something first.
                 Some(_) if can_do_more_than_it_says => {}
                 _ => continue,
