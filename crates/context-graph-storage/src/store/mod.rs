@@ -3,9 +3,10 @@
 //! The content of the records is also stored in rows, so that questions are SQL queries (`sql/schema.sql`). The
 //! records themselves are in compressed blocks, each a part of its session's hash chain. Every write is one
 //! durable transaction. There is one file per task: `write` stores a fold, `sessions` and `log` read it back,
-//! `entries` and `tally` answer questions about calls, `pages` has the queries of pages, `words` is the text search,
+//! `entries` and `tally` answer questions about calls, `pages` and `axis` have the queries of pages, `words` is the text search,
 //! `forget` removes (`leftover`: if it is interrupted), `verify` checks.
 
+mod axis;
 mod block;
 pub mod chain;
 mod compare;
@@ -33,6 +34,7 @@ mod verify;
 mod words;
 mod write;
 
+pub use axis::{AxisCallRow, AxisEventRow, AxisRows, AxisTurnRow};
 pub use block::{Block, Packed};
 pub use chain::Chain;
 pub use derive::{CALLS, DECISIONS, EVENTS, FILES, INJECTIONS, Rows, TABLES, TURNS, Table, derive_rows};
@@ -41,9 +43,7 @@ pub use export::ExportCopy;
 pub use field::Field;
 pub(crate) use open::refuse_other_engine;
 pub use open::{DATABASE, Patience, StoreOptions};
-pub use pages::{
-    Among, AxisCallRow, AxisEventRow, AxisRows, AxisTurnRow, FileCount, Injected, RuleCount, Stretch,
-};
+pub use pages::{Among, FileCount, Injected, RuleCount, Stretch};
 pub use rebuild::Rebuilt;
 pub use rows::{settled, stored_record};
 pub use schema::VERSION;
