@@ -46,9 +46,7 @@ pub(crate) fn place(configured: &str, home: &Path, project: &Path) -> Result<Opt
     let folder = path.parent().unwrap_or(&path);
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if real(folder).starts_with(real(project)) {
-        return Err(format!(
-            "audit.heads_file: `{configured}` is inside of the project; name a place outside"
-        ));
+        return Err(format!("audit.heads_file: `{configured}` is inside the project; name a place outside"));
     }
     Ok(Some(path))
 }

@@ -194,7 +194,7 @@ impl SettingsFile {
     fn leads_elsewhere(&self, to: &Path) -> Failure {
         let (path, to) = (self.path.display(), to.display());
         let what = match self.scope {
-            Scope::User => "your home, or to what is not yours",
+            Scope::User => "your home, or to a file that is not yours",
             Scope::Project | Scope::Local => "the project",
         };
         Failure::new(ErrorCode::Validation, format!("{path} is a link that leads out of {what}: {to}"))

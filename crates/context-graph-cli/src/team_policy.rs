@@ -153,7 +153,7 @@ impl TeamPolicy {
         let read = match note {
             Note::NoPolicy => return None,
             Note::InForce(hash) => read(&user.path().join(file_name(&hash)), &hash),
-            Note::Lost => Err("which policy your team has is not known on this machine any more".to_owned()),
+            Note::Lost => Err("this machine has lost the information which policy your team has".to_owned()),
         };
         Some(read.map_or_else(Self::unusable, Bundle::layer))
     }

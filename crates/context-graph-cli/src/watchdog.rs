@@ -19,12 +19,12 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The line on stderr if the answer was late.
 const LATE: &[u8] =
-    b"context-graph: the hook's time was over before it had an answer: look for a pipe that is \
+    b"context-graph: the hook ran out of time before it had an answer: look for a pipe that is \
     never closed, a slow disk, or a policy or gate that runs long\n";
 
 /// The line on stderr if only the record was late.
 const UNRECORDED: &[u8] =
-    b"context-graph: the hook's time was over before its event was on record: look for a slow disk\n";
+    b"context-graph: the hook ran out of time before its event was recorded: look for a slow disk\n";
 
 /// What is written when the budget is used up.
 #[derive(Debug)]

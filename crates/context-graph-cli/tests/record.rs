@@ -214,7 +214,7 @@ fn a_store_put_back_to_an_earlier_state_is_found_by_the_heads_outside() {
     place.trusted_file("config.toml", &inside);
     event(&place, "four", "SessionStart", json!({"source": "startup"}));
     let run = event(&place, "four", "Stop", json!({"stop_hook_active": false}));
-    assert!(run.stdout.contains("inside of the project"), "{run:?}");
+    assert!(run.stdout.contains("inside the project"), "{run:?}");
 }
 
 /// An event at a given time.

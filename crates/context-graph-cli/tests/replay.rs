@@ -97,7 +97,7 @@ fn a_transcript_of_the_clients_is_played_and_drawn() {
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("session abc") && run.stdout.contains("1 prompt, 6 tool calls"), "{run:?}");
     assert!(run.stdout.contains("loop: ") && run.stdout.contains('█'), "{run:?}");
-    assert!(run.stderr.contains("skipped 1 line of other kinds"), "{run:?}");
+    assert!(run.stderr.contains("skipped 1 line with other content"), "{run:?}");
     let pattern = place.project().join("projects/**/*.jsonl");
     assert!(
         place.run(&["replay", pattern.to_str().unwrap()]).stdout.contains("session abc"),

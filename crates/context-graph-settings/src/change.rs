@@ -91,7 +91,7 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StatusLineTaken { command: Some(command) } => {
-                write!(f, "the status line is `{}`, and stays so", command.escape_debug())
+                write!(f, "the status line `{}` stays unchanged", command.escape_debug())
             }
             Self::StatusLineTaken { command: None } => {
                 f.write_str("there is another status line, and it stays")

@@ -28,7 +28,7 @@ pub(crate) const IMPORTED: &str = "imported";
 /// Import past sessions from the transcripts of Claude Code, Codex and Gemini CLI
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each session is taken in once, whole, without secrets, and marked as imported; running it again takes in what is \
+    after_help = "Each session is imported once and completely, without secrets, and marked as imported; running it again imports what is \
                   new. Sessions of other projects are left out unless --all-projects is given. `replay` shows the same and stores \
                   nothing.\n\nExamples:\n  \
                   context-graph import                         the sessions of this project\n  \
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult
     for (done, recording) in (0..).zip(&recordings) {
         progress.tell(done, all);
         tell_on_interrupt(Some(format!(
-            "broken off after {done} of {}; what is in stays, and running it again goes on from there",
+            "stopped after {done} of {}; imported sessions stay, and the next run continues",
             counted(recordings.len(), "transcript", "transcripts")
         )));
         let id = recording.session()?;

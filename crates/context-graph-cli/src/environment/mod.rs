@@ -210,7 +210,10 @@ impl Environment {
             Err(StorageError::Path { path: path.clone(), problem: problem.to_owned(), next_step })
         };
         if !path.is_absolute() {
-            return refuse("there is no home to keep a secret in", "set HOME or XDG_CONFIG_HOME");
+            return refuse(
+                "no home folder is known, so the secret cannot be stored",
+                "set HOME or XDG_CONFIG_HOME",
+            );
         }
         // A hook has no time to resolve two whole paths. It does so only if somebody named another place.
         let is_usual = self.config_home.parent() == Some(&self.home);
@@ -223,7 +226,7 @@ impl Environment {
         };
         if (!is_usual || is_near()) && self.is_brought(&path) {
             return refuse(
-                "it is inside of the project, or of a repository",
+                "it is in the project or in a repository",
                 "set XDG_CONFIG_HOME to a folder outside",
             );
         }

@@ -67,7 +67,7 @@ impl<'a> TrustStore<'a> {
     pub(crate) fn trouble(&self) -> Option<String> {
         let shown = self.folder.display();
         if !self.folder.is_absolute() {
-            return Some("no home folder is known to remember it in".to_owned());
+            return Some("no home folder is known, so trust cannot be stored".to_owned());
         }
         if let Ok(about) = self.folder.symlink_metadata() {
             if !about.is_dir() || !is_ours(&self.folder) {

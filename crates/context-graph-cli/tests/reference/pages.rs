@@ -154,7 +154,7 @@ pub(crate) fn events() -> String {
 /// The tables of the store with their columns, and what `schema.sql` says of each.
 pub(crate) fn store(root: &Path) -> String {
     let mut page = format!(
-        "{NOTE}\n# Which tables does the store have?\n\n[The store](../store.md) says how to ask it, and which views stay as they are. The tables \
+        "{NOTE}\n# Which tables does the store have?\n\n[The store](../store.md) says how to query it, and which views stay as they are. The tables \
          may change with a new format of the store. Times (`_ms`) are milliseconds since 1970 in UTC, `session` is `sessions.number`, `seq` \
          the number of a record in its session.\n"
     );

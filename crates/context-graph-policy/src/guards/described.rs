@@ -111,7 +111,7 @@ fn consequence(rule: &str) -> &'static str {
     match rule {
         "destructive-data/database" => "would delete data",
         "destructive-data/container" => "would delete containers, volumes or workloads",
-        "destructive-data/cloud" => "would delete what is kept there",
+        "destructive-data/cloud" => "would delete stored data",
         "destructive-data/registry" => "would withdraw what is published",
         "destructive-system/disk" => "would change a disk",
         "destructive-system/machine" => "would change or stop the machine",
@@ -120,7 +120,7 @@ fn consequence(rule: &str) -> &'static str {
         "secrets/show-credential" => "would show a credential",
         "exfiltration/exposure" => "would open this machine to others",
         "exfiltration/upload" => "would send files to others",
-        "privilege/grant" => "would give away power over the machine",
+        "privilege/grant" => "would give others control of the machine",
         "hook-bypass/hook-file" => "would change the git hooks",
         _ => "needs your consent here",
     }

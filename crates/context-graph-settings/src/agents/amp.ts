@@ -1,5 +1,5 @@
 
-export const description = "Hands tool calls, results and turns to context-graph and has its answers heeded";
+export const description = "Sends tool calls, results and turns to context-graph and applies its answers";
 
 export default function (amp) {
   // Text for a thread's next prompt, because nothing can be added at a thread's start.

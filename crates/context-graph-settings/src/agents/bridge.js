@@ -37,7 +37,7 @@ function ask(event) {
       try {
         if (said.out.trim()) answer = JSON.parse(said.out);
       } catch {
-        if (code === 0) return fail("what it said is no JSON");
+        if (code === 0) return fail("its answer is not JSON");
       }
       const ruling = answer.hookSpecificOutput ?? {};
       const reason = ruling.permissionDecisionReason ?? answer.reason ?? answer.stopReason;

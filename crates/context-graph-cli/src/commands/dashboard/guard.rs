@@ -81,7 +81,7 @@ fn allow(place: &Place, call: &Call, event: &Event, explanation: &mut Explanatio
             );
         }
         Ok(_) => {
-            let why = "No exception lifts this: it protects the guard itself, or what the call touches cannot be seen.";
+            let why = "No exception can allow this: it protects the guard itself, or what the call touches cannot be seen.";
             explanation.no_allow = Some(why.to_owned());
         }
     }

@@ -71,7 +71,7 @@ pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<CheckResult>
         let what = if is_bare(name) {
             format!("`{name}` in {file} is not on the PATH: no hook can start")
         } else {
-            format!("{name} in {file} is not there, as after an update that moved it: no hook can start")
+            format!("{name}, named in {file}, does not exist (perhaps an update moved it): no hook can start")
         };
         return Some(mended(CheckResult::broken(CHECK, what, fix(scope))));
     };

@@ -170,7 +170,7 @@ fn quarantine(sessions: &Sessions) -> Option<CheckResult> {
 fn ignored(folder: &Path) -> Option<CheckResult> {
     let file = folder.join(".gitignore");
     (!file.exists()).then(|| {
-        let what = format!("{} is missing: what is remembered could get into the repository", file.display());
+        let what = format!("{} is missing: session data could be committed", file.display());
         CheckResult::warning(CHECK, what, format!("write `*` into {}", file.display()))
             .fixed_by(Fix::Ignore(file))
     })

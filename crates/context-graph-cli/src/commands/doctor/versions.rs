@@ -93,7 +93,7 @@ pub(super) fn trust(patient: &Patient) -> Vec<CheckResult> {
     let said = |folder: &Path| projects.get(folder.to_str()?)?.get("hasTrustDialogAccepted")?.as_bool();
     let trusted = root.ancestors().any(|folder| said(folder) == Some(true));
     if trusted || said(&root) != Some(false) {
-        return vec![CheckResult::ok("trust", "Claude Code does not distrust the folder")];
+        return vec![CheckResult::ok("trust", "Claude Code may run hooks in this folder")];
     }
     vec![CheckResult::warning(
         "trust",

@@ -151,7 +151,7 @@ pub(super) fn offer(args: &InitArgs, environment: &Environment) -> CommandResult
         let (titles, names): (Vec<_>, Vec<_>) =
             found.iter().map(|client| (client.agent.title(), client.agent.name())).unzip();
         terminal::complain(&format!(
-            "also found here: {}; `context-graph init --agent {}` puts it behind their hooks",
+            "also found here: {}; `context-graph init --agent {}` registers its hooks there",
             titles.join(", "),
             names.join(",")
         ));
@@ -159,7 +159,7 @@ pub(super) fn offer(args: &InitArgs, environment: &Environment) -> CommandResult
     }
     for client in found {
         let question = format!(
-            "{} is here, too. Put it behind its hooks, for every project of yours?",
+            "{} is here, too. Register context-graph there, for every project of yours?",
             client.agent.title()
         );
         if terminal::agreed(false, &question) {

@@ -49,7 +49,7 @@ impl Heading {
     pub(super) fn of_agent(client: &'static AgentClient) -> Self {
         let events = client.events().count();
         let hooks = match events {
-            0 => "a bridge that passes on its events and refuses a call by an exception".to_owned(),
+            0 => "a plugin that forwards its events and can refuse calls".to_owned(),
             _ => format!("hooks for {}", counted(events, "event", "events")),
         };
         let closes = match (client.agent, client.can_fail_closed()) {

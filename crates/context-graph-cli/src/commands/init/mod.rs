@@ -343,7 +343,7 @@ fn proceed(
         _ => terminal::agreed(args.yes, question),
     };
     if wanted && !agreed() {
-        return Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"));
+        return Err(Failure::usage("nothing was changed").with_next_step("--yes confirms without asking"));
     }
     if args.json {
         let changes: Vec<String> = edited.changes.iter().map(ToString::to_string).collect();

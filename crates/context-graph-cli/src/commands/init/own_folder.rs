@@ -53,6 +53,6 @@ fn key_to(others: usize, absent: &[PathBuf]) -> String {
     let whose = counted(others as u64, "other project's state", "other projects' state");
     match absent {
         [] => format!("the key to {whose}"),
-        [first, ..] => format!("the key to {whose}, of which {} is not there now", first.display()),
+        [first, ..] => format!("the key for {whose}; {} is missing at the moment", first.display()),
     }
 }

@@ -84,7 +84,8 @@ fn leave_time_for_gates(plan: &mut Plan, rules: &Rules) {
     if gates > 0 {
         for hook in plan.hooks.iter_mut().filter(|hook| hook.event == EventName::Stop) {
             hook.entry.timeout = hook.entry.timeout.saturating_add(gates);
-            hook.entry.status_message = Some("context-graph: what must pass before stopping".to_owned());
+            hook.entry.status_message =
+                Some("context-graph: running the checks that must pass before stopping".to_owned());
         }
     }
     // Policies decide which events use signals, and policies change. So every hook gets the time.

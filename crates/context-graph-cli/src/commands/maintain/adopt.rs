@@ -29,7 +29,7 @@ pub(super) fn run(args: &MaintainArgs, environment: &Environment) -> CommandResu
     }
     let question = format!("Replace the current data with {}?", aside.name);
     if !terminal::agreed(args.yes, &question) {
-        return Err(Failure::usage("nothing was adopted").with_next_step("--yes says yes"));
+        return Err(Failure::usage("nothing was adopted").with_next_step("--yes confirms without asking"));
     }
     let instead = sessions.folder().adopt(aside, user)?;
     let mut lines = vec![format!("adopted {}", aside.name)];

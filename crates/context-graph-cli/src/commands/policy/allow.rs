@@ -147,7 +147,7 @@ pub(super) fn run(args: &AllowArgs, environment: &Environment) -> CommandResult 
         return table::print_lines(["nothing was changed; without --dry-run it asks and writes this"]);
     }
     if !terminal::agreed(args.yes, "Write this?") {
-        return Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"));
+        return Err(Failure::usage("nothing was changed").with_next_step("--yes confirms without asking"));
     }
     edited_file::write(&path, &after)?;
     let kept = if is_users { None } else { trust::keep(standing, &environment) };

@@ -221,7 +221,7 @@ pub(super) fn forget(args: &ForgetArgs, pool: &Pool) -> CommandResult {
     };
     let row = row.ok_or_else(unknown)?;
     if !terminal::agreed(args.yes, &format!("Remove {} for good?", args.session)) {
-        return Err(Failure::usage("nothing was removed").with_next_step("--yes says yes"));
+        return Err(Failure::usage("nothing was removed").with_next_step("--yes confirms without asking"));
     }
     let records =
         forget_by_id(pool, row.int(0), machine, id, row.count(1), clock::now_ms()).map_err(super::failure)?;

@@ -27,7 +27,7 @@ pub(super) fn run(args: &ForgetArgs, environment: &Environment) -> CommandResult
     let shelf = Shelf::open(&args.place, environment).map_err(Failure::of_what_was_named)?;
     let ids = args.session_ids.iter().map(|id| shelf.find(Some(id))).collect::<Result<Vec<_>, _>>()?;
     if !terminal::agreed(args.yes, &format!("Remove {} for good?", shelf.titled_all(&ids).join(", "))) {
-        return Err(Failure::usage("nothing was removed").with_next_step("--yes says yes"));
+        return Err(Failure::usage("nothing was removed").with_next_step("--yes confirms without asking"));
     }
     let removed = ids.iter().map(|id| shelf.remove(id, Why::Forgotten)).collect::<Result<Vec<_>, _>>()?;
     tell(&removed, args.place.json)

@@ -48,7 +48,7 @@ pub(crate) enum SessionCommands {
     Save(save::SaveArgs),
     /// Remove sessions: their records, indexes, journals and caches
     Forget(forget::ForgetArgs),
-    /// Remove sessions that ended long ago
+    /// Remove sessions without an event for a long time
     Prune(prune::PruneArgs),
 }
 

@@ -65,9 +65,8 @@ pub(super) fn run(args: &PruneArgs, environment: &Environment) -> CommandResult 
             &format!("Remove {} for good?", counted(ids.len(), "session", "sessions")),
         );
     if !is_agreed {
-        return Err(
-            Failure::usage("nothing was removed").with_next_step("--yes says yes, --dry-run only shows")
-        );
+        return Err(Failure::usage("nothing was removed")
+            .with_next_step("--yes removes without asking, --dry-run only shows"));
     }
     let removed = ids.iter().map(|id| shelf.remove(id, Why::Age)).collect::<Result<Vec<_>, _>>()?;
     tell(&removed, args.place.json)

@@ -372,7 +372,7 @@ fn leave(args: &LeaveArgs, environment: &Environment) -> CommandResult {
     let membership = membership(environment)?;
     let asked = format!("Leave the team {} at {}?", membership.team, membership.url);
     if !terminal::agreed(args.yes, &asked) {
-        return Err(Failure::usage("nothing was changed").with_next_step("--yes says yes"));
+        return Err(Failure::usage("nothing was changed").with_next_step("--yes confirms without asking"));
     }
     Membership::remove(environment)?;
     table::print_lines([

@@ -38,7 +38,7 @@ pub(crate) fn verify(
             if marks.all.contains_key(id) && !gone.contains(&Tombstone::fingerprint(id)) {
                 compared
                     .first_break
-                    .get_or_insert(format!("session {id}: the team has it, and it is not here any more"));
+                    .get_or_insert(format!("session {id}: the team has it, but it is missing here"));
             }
             continue;
         };

@@ -86,7 +86,7 @@ fn trust(args: &TrustArgs, store: &TrustStore, environment: &Environment) -> Com
         return Err(Failure::new(ErrorCode::Storage, trouble));
     }
     if !terminal::agreed(args.yes, "Trust these files?") {
-        return Err(Failure::usage("nothing was trusted").with_next_step("--yes says yes"));
+        return Err(Failure::usage("nothing was trusted").with_next_step("--yes confirms without asking"));
     }
     store
         .remember(&place, digest, clock::now_ms())

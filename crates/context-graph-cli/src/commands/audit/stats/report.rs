@@ -96,7 +96,7 @@ pub(super) fn print_hooks(tally: &Tally, costs: &[Cost], transcripts: usize) -> 
     ));
     if costs.is_empty() {
         text += &table::lines([
-            "no run of a hook is written there; --transcripts names others, such as ~/.claude/projects",
+            "these transcripts contain no hook run; --transcripts names others, such as ~/.claude/projects",
         ]);
         return table::page(&text);
     }

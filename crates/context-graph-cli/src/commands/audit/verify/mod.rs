@@ -303,7 +303,7 @@ fn findings_lines(findings: &Verified) -> Vec<String> {
     }
     if findings.heads > 0 {
         let heads = counted(findings.heads, "head", "heads");
-        lines.push(format!("{heads} noted outside the project compared"));
+        lines.push(format!("{heads} outside the project compared"));
     }
     let known = findings.losses.iter().filter(|loss| loss.is_acknowledged);
     lines.extend(known.map(|loss| {

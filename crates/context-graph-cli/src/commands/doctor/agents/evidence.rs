@@ -37,7 +37,7 @@ pub(super) fn check(registered: &Registered<'_>) -> CheckResult {
         );
     }
     let what = match opened.and_then(|(sessions, store)| latest(registered, sessions, store)) {
-        Some(at) => format!("a session of {title} last reached us here on {}", time::local(at)),
+        Some(at) => format!("the last event of {title} was recorded here on {}", time::local(at)),
         None => format!("no session of {title} has reached us here yet"),
     };
     CheckResult::ok(registered.name(), what)

@@ -23,7 +23,7 @@ pub(super) fn defaults_of(policy: &str) -> Map<String, Value> {
         "global_file_lock" => json!({"message": "No file may be changed"}),
         "protected_paths" => json!({"message": "This path may be read and not changed", "paths": []}),
         "rulebook_security_guardrails" => {
-            json!({"message": "These files are out of bounds", "protected_paths": [".cupcake/"]})
+            json!({"message": "These files must not be accessed", "protected_paths": [".cupcake/"]})
         }
         "git_block_no_verify" => json!({"message": "Git's hooks must run", "exceptions": []}),
         "system_protection" => json!({"message": "This path belongs to the system", "additional_paths": []}),

@@ -31,7 +31,7 @@ use plan::Plan;
     context-graph policy import ~/old-project --no-builtin-guards\n  \
     context-graph policy import .cupcake --partial\n\n\
     Policies go to .context-graph/policies, the rulebook's signals and builtins to .context-graph/policy.toml.\n\
-    What is not taken over is listed with the reason. Where a rule would not be enforced nothing is written, and the exit\n\
+    What is not imported is listed with the reason. If a rule would not be enforced, nothing is written, and the exit\n\
     code is 1; --partial takes the rest over and puts on record what is not enforced.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 pub(crate) struct ImportArgs {

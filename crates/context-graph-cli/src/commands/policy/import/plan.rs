@@ -74,7 +74,7 @@ impl Plan {
             let text = toml::to_string(&config).map_err(|error| {
                 Failure::new(ErrorCode::Internal, format!("cannot write the policy file: {error}"))
             })?;
-            let heading = "# Taken over from a Cupcake rulebook. `context-graph policy check` says whether all is in order.\n\n";
+            let heading = "# Imported from a Cupcake rulebook. `context-graph policy check` says whether it is in order.\n\n";
             plan.add(FILE, format!("{heading}{text}"));
         }
         Ok(plan)

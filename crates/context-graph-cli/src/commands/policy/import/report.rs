@@ -25,7 +25,7 @@ pub(super) fn print(args: &ImportArgs, root: &Path, plan: &Plan, written: &[Path
     let mut lines = vec![format!("{}:", root.display())];
     lines.extend(plan.policies.iter().map(|policy| format!("  policy {policy}")));
     lines.extend(plan.taken.iter().map(|taken| format!("  {taken}")));
-    for (heading, left) in [("not enforced:", lost), ("not taken over, and not needed to decide:", others)] {
+    for (heading, left) in [("not enforced:", lost), ("not imported, and not needed to decide:", others)] {
         if !left.is_empty() {
             lines.push(heading.to_owned());
             lines.extend(left.iter().map(|left| format!("  {}: {}", left.what, left.why)));

@@ -55,7 +55,7 @@ pub(crate) fn play_all(paths: &[PathBuf], player: &mut dyn EventSink) -> Command
     progress.done();
     if skipped > 0 {
         terminal::complain(&format!(
-            "skipped {} of other kinds, which is normal",
+            "skipped {} with other content, which is normal",
             counted(skipped, "line", "lines")
         ));
     }
