@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use context_graph_events::claude_code::{CommonEventData, McpServerProvenance, PostToolBatchToolCall};
-use context_graph_events::outcome::is_client_error;
 use context_graph_events::{Event, Outcome};
 use serde_json::{Number, Value};
 
