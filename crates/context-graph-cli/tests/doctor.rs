@@ -269,7 +269,7 @@ const FAULTS: &[Fault] = &[
     ("hooks is a list", |p| p.edit(|it| it["hooks"] = json!([])),
         "broken", "is not an object", "context-graph init"),
     ("the program is gone", |p| p.run_instead(Path::new("/nowhere/context-graph")),
-        "broken", "is not there", "context-graph init"),
+        "broken", "does not exist", "context-graph init"),
     ("the program is not on the PATH", |p| p.run_instead(Path::new("context-graph")),
         "broken", "not on the PATH", "context-graph init"),
     ("the program may not be executed", |p| {
@@ -393,7 +393,7 @@ const FAULTS: &[Fault] = &[
         std::fs::set_permissions(p.project().join(".context-graph"), std::fs::Permissions::from_mode(0o755)).unwrap();
     }, "warning", "open to others", "chmod 700"),
     ("a state folder that git would take", |p| std::fs::remove_file(p.project().join(".context-graph/.gitignore")).unwrap(),
-        "warning", "repository", "write `*`"),
+        "warning", "could be committed", "write `*`"),
     ("a file in the place of the state folder", |p| {
         std::fs::remove_dir_all(p.project().join(".context-graph")).unwrap();
         p.write(".context-graph", "");

@@ -108,7 +108,7 @@ fn a_purge_leaves_nothing_that_no_other_project_needs() {
     let away = other.with_file_name("away");
     std::fs::rename(&other, &away).unwrap();
     let run = place.run(&["uninstall", "--purge", "--yes"]);
-    assert!(run.stdout.contains("the key to 1 other project's state, of which "), "{run:?}");
+    assert!(run.stdout.contains("the key for 1 other project's state; "), "{run:?}");
     assert!(own.join("private/secret").is_file() && !own.join("trust").exists());
     std::fs::rename(&away, &other).unwrap();
     let run = in_other(&["uninstall", "--purge", "--yes"]);

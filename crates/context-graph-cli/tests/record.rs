@@ -203,7 +203,7 @@ fn a_store_put_back_to_an_earlier_state_is_found_by_the_heads_outside() {
     assert_eq!(report["heads_compared"], 4, "two turns and two ends: {report}");
     fs::write(state.join("data/context-graph.db"), earlier).unwrap();
     let told = broken(&place);
-    assert!(told.contains("three") && told.contains("noted outside the project"), "{told}");
+    assert!(told.contains("three") && told.contains("outside the project"), "{told}");
 
     // A file inside the project is refused: the hook says so and continues.
     place.trusted_file("config.toml", "[audit]\nheads_file = \"~/.profile\"\n");

@@ -248,7 +248,7 @@ fn a_policy_that_is_gone_or_changed_here_is_told_asked_about_and_on_record() {
     for _ in 0..2 {
         let (verdict, reason) = decided(&ada, "ls");
         assert!(
-            verdict == "ask" && reason.contains("not known on this machine any more"),
+            verdict == "ask" && reason.contains("has lost the information"),
             "{verdict}: {reason}"
         );
     }

@@ -71,7 +71,7 @@ fn a_program_that_an_update_moved_is_noticed_and_init_names_the_new_place() {
     std::fs::remove_file(&old).unwrap();
 
     let doctor = place.run(&["doctor"]);
-    assert!(doctor.code == 1 && doctor.stdout.contains("as after an update that moved it"), "{doctor:?}");
+    assert!(doctor.code == 1 && doctor.stdout.contains("perhaps an update moved it"), "{doctor:?}");
     let (checked, said) = check(&place);
     let settings = part(&said, "settings");
     assert!(checked.code == 1 && said["ok"] == false && settings["ok"] == false, "{said}");

@@ -80,7 +80,7 @@ fn a_panic_does_not_open_the_guard() {
 fn a_hook_that_hangs_does_not_open_the_guard() {
     let lab = lab();
     lab.set_env("CONTEXT_GRAPH_TEST_HANG", "1");
-    assert_stopped(&lab, "time was over");
+    assert_stopped(&lab, "ran out of time");
 }
 
 /// A decision is answered even if it cannot be recorded.

@@ -161,7 +161,7 @@ fn without_a_home_in_the_environment_the_accounts_own_counts_and_a_secret_in_the
     let mut command = place.command(&["hooks", "event"]);
     command.env("XDG_CONFIG_HOME", place.project().join("config"));
     let run = crate::common::send(command, start("s").as_bytes());
-    assert!(run.json()["error"].as_str().unwrap().contains("inside the project"), "{run:?}");
+    assert!(run.json()["error"].as_str().unwrap().contains("in the project or in a repository"), "{run:?}");
     assert!(!place.project().join("config").exists());
     // The decision about a call still stands.
     let mut command = place.command(&["hooks", "event"]);
