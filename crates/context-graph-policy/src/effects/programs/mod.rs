@@ -47,7 +47,7 @@ use crate::programs::{Invocation, Row};
 
 impl Shell<'_> {
     /// Runs one program. The first word is its name.
-    pub(crate) fn run(&mut self, words: Vec<Text>, mut assigns: Vec<(String, Text)>, stdin: &Flow) -> Flow {
+    pub(crate) fn run(&mut self, words: Vec<Text>, assigns: Vec<(String, Text)>, stdin: &Flow) -> Flow {
         let mut words = words.into_iter();
         let Some(word) = words.next() else { return Flow::default() };
         let args: Vec<Text> = words.collect();
@@ -71,10 +71,13 @@ impl Shell<'_> {
             self.shallower();
             return flow;
         }
+        // The last value of a variable counts, and one for this program before one set earlier.
+        let mut assigns = with_new(Vec::new(), assigns.into_iter().rev());
+        assigns.reverse();
         for (variable, value) in &assigns {
             self.variable_for_program(&name, variable, value);
         }
-        assigns.extend(self.set_before(&name));
+        let assigns = with_new(assigns, self.set_before(&name));
         let args = self.with_set_options(&name, args, &assigns);
         let run = Run {
             name: name.clone(),
@@ -314,6 +317,19 @@ impl Shell<'_> {
                 .is_some_and(|place| self.origin_of(place).is_some() || self.places.fs.kind(place).is_some())
         })
     }
+}
+
+/// Variables, with those of others whose names are new.
+fn with_new(
+    mut assigns: Vec<(String, Text)>,
+    others: impl IntoIterator<Item = (String, Text)>,
+) -> Vec<(String, Text)> {
+    for (name, value) in others {
+        if !assigns.iter().any(|(known, _)| *known == name) {
+            assigns.push((name, value));
+        }
+    }
+    assigns
 }
 
 /// A name without the marks of other shells: zsh's `=rm` and `zf_rm`, nu's `^rm`, elvish's `e:rm`.
