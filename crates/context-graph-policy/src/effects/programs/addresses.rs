@@ -44,8 +44,8 @@ fn number_of(host: &Text) -> Option<IpAddr> {
     let (last, bytes) = parts.split_last()?;
     let room = 32_u32.checked_sub(8 * u32::try_from(bytes.len()).ok()?).filter(|room| *room > 0)?;
     let fits = bytes.iter().all(|byte| *byte < 256) && u64::from(*last) < 1 << room;
-    let high = bytes.iter().zip([24, 16, 8]).map(|(byte, shift)| byte << shift).sum::<u32>();
-    fits.then(|| IpAddr::V4(Ipv4Addr::from(high + last)))
+    let high = || bytes.iter().zip([24, 16, 8]).map(|(byte, shift)| byte << shift).sum::<u32>();
+    fits.then(|| IpAddr::V4(Ipv4Addr::from(high() + last)))
 }
 
 /// One part of a numeric address: decimal, hexadecimal or octal.
