@@ -35,7 +35,9 @@ mod variables;
 mod wrappers;
 mod xargs;
 
-pub(crate) use addresses::{host_of, is_loopback, is_metadata, is_this_machine, reached_by, readers_of};
+pub(crate) use addresses::{
+    host_of, is_httpie, is_loopback, is_metadata, is_this_machine, reached_by, readers_of,
+};
 pub(crate) use find::NARROWED;
 pub(crate) use git::settings as git_settings;
 use passed::{flow_of, names_alone};
@@ -97,12 +99,15 @@ impl Shell<'_> {
     }
 
     /// The variables that this command set before, perhaps exported, if the program's stops look at them, or if they
-    /// name a proxy for its requests.
+    /// say where its requests go.
     fn set_before(&mut self, name: &str) -> Vec<(String, Text)> {
         let rows = [self.known.row(name), self.known.added(name)];
-        let proxies = if addresses::is_requester(name) { &["*_proxy", "*_PROXY"][..] } else { &[] };
+        let own: &[&str] = match name {
+            _ if addresses::is_requester(name) => addresses::WATCHED,
+            _ => &[],
+        };
         let watched = || rows.into_iter().flatten().flat_map(Row::watched_variables);
-        let set = self.variables_like(|| watched().chain(proxies.iter().copied()).collect());
+        let set = self.variables_like(|| watched().chain(own.iter().copied()).collect());
         set.into_iter().filter_map(|name| Some((name.clone(), self.variable(&name)?))).collect()
     }
 
