@@ -99,11 +99,12 @@ impl Shell<'_> {
     }
 
     /// The variables that this command set before, perhaps exported, if the program's stops look at them, or if they
-    /// say where its requests go.
+    /// say where its requests or its statements go.
     fn set_before(&mut self, name: &str) -> Vec<(String, Text)> {
         let rows = [self.known.row(name), self.known.added(name)];
         let own: &[&str] = match name {
             _ if addresses::is_requester(name) => addresses::WATCHED,
+            _ if crate::guards::is_framework(name) => &["DATABASE_URL"],
             _ => &[],
         };
         let watched = || rows.into_iter().flatten().flat_map(Row::watched_variables);
