@@ -36,7 +36,7 @@ mod wrappers;
 mod xargs;
 
 pub(crate) use addresses::{
-    host_of, is_httpie, is_loopback, is_metadata, is_this_machine, reached_by, readers_of,
+    host_of, is_httpie, is_loopback, is_metadata, is_this_machine, number_of, reached_by, readers_of,
 };
 pub(crate) use find::NARROWED;
 pub(crate) use git::settings as git_settings;
