@@ -98,7 +98,7 @@ fn is_excused(case: &Case<'_>, call: &Invocation<'_>, rule: &Rule) -> bool {
     } else if std::ptr::eq(rule, &raw const CONTAINER) {
         removes_finished(case, call) || is_composed_for_tests(call) || is_one_pod(call)
     } else if std::ptr::eq(rule, &raw const DISK) {
-        is_on_file(call)
+        is_on_file(case, call)
     } else if std::ptr::eq(rule, &raw const CLOUD) {
         is_request_here(call)
     } else if std::ptr::eq(rule, &raw const SHOW) {
