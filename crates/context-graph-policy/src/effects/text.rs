@@ -9,6 +9,8 @@ pub enum Origin {
     Variable,
     /// A variable that is named like a credential.
     Credential,
+    /// The same, and it belongs to a service that the guards know by the variable's name.
+    Token(&'static str),
     /// The output of a command.
     Output,
     /// The content of a file.
@@ -97,9 +99,18 @@ impl Text {
         self.0.iter().any(|piece| matches!(piece, Piece::Star | Piece::One))
     }
 
-    /// Whether a piece has this origin.
+    /// Whether a piece has this origin. A token of a known service is a credential, too.
     pub fn has_origin(&self, origin: Origin) -> bool {
         self.0.contains(&Piece::Hole(origin))
+            || origin == Origin::Credential && self.tokens().next().is_some()
+    }
+
+    /// The variables with tokens of known services that are in it.
+    pub fn tokens(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Hole(Origin::Token(name)) => Some(*name),
+            _ => None,
+        })
     }
 
     /// Whether nothing at all is known.

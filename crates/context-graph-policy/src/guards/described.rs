@@ -5,7 +5,7 @@ use context_graph_events::safe_text::tame;
 
 use super::destructive_data::{
     CLOUD, CONTAINER, DATABASE, is_composed_for_tests, is_for_tests, is_one_pod, is_passing_scan,
-    removes_finished,
+    is_request_here, removes_finished,
 };
 use super::destructive_git::is_put_aside;
 use super::destructive_system::{DISK, is_on_file};
@@ -98,7 +98,9 @@ fn is_excused(case: &Case<'_>, call: &Invocation<'_>, rule: &Rule) -> bool {
     } else if std::ptr::eq(rule, &raw const CONTAINER) {
         removes_finished(case, call) || is_composed_for_tests(call) || is_one_pod(call)
     } else if std::ptr::eq(rule, &raw const DISK) {
-        is_on_file(call)
+        is_on_file(case, call)
+    } else if std::ptr::eq(rule, &raw const CLOUD) {
+        is_request_here(call)
     } else if std::ptr::eq(rule, &raw const SHOW) {
         is_passed_on(case, call)
     } else {

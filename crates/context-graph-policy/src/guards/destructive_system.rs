@@ -4,8 +4,8 @@ use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::path::{absolute, is_within};
-use crate::effects::{Access, PARENT, Run, Text};
+use crate::effects::path::{Places, is_within};
+use crate::effects::{Access, PARENT, Run, Target, Text};
 use crate::programs::Invocation;
 
 pub(super) static DISK: Rule = Rule::deny("destructive-system/disk", Severity::Critical);
@@ -160,17 +160,28 @@ fn is_device(place: &str) -> bool {
     !channel && !harmless.contains(&name)
 }
 
-/// Whether the program works on a disk image, which is an ordinary file.
-pub(super) fn is_on_file(call: &Invocation<'_>) -> bool {
-    let operands = call.operands();
-    let is_device = |operand: &&Text| {
-        let place = absolute(operand, &call.run.cwd);
-        operand.has_hole() || is_within(place.prefix(), "/dev")
+/// Whether the program works on disk images only, which are ordinary files.
+pub(super) fn is_on_file(case: &Case<'_>, call: &Invocation<'_>) -> bool {
+    let is_device = |place: &str| ["/dev", "/proc", "/sys"].iter().any(|folder| is_within(place, folder));
+    let names_device = |name: &Text| {
+        let places = Places { home: case.ctx.home, fs: case.ctx.fs };
+        let target = Target::new(name, &call.run.cwd, places);
+        is_device(target.path.prefix()) || target.real.iter().any(|place| is_device(place))
     };
-    // Options that the tables do not know may be followed by anything.
-    let device = |arg: &Text| arg.has_hole() || arg.prefix().starts_with("/dev/");
-    let is_image = |operand: &&Text| operand.file_name().known().trim_start_matches('.').contains('.');
-    !call.run.args.iter().any(device) && !operands.iter().any(is_device) && operands.iter().any(is_image)
+    // Options that the tables do not know may be followed by anything, and some name a second device behind a `=`.
+    let hides_device = |arg: &Text| {
+        let mut parts = arg.known().split(['=', ',']).chain(arg.known().get(2..));
+        arg.has_hole() || names_device(arg) || parts.any(|part| names_device(&Text::lit(part)))
+    };
+    let is_linked = case.effects.paths.iter().any(|effect| {
+        effect.by == "ln" && effect.access == Access::Read && effect.target.places().any(is_device)
+    });
+    let is_image = |operand: &Text| operand.file_name().known().trim_start_matches('.').contains('.');
+    let operands = call.operands();
+    !is_linked
+        && !call.run.args.iter().any(hides_device)
+        && operands.iter().any(|operand| is_image(operand))
+        && operands.iter().all(|operand| is_image(operand) || !operand.to_string().contains('/'))
 }
 
 /// Whether a list that is made before this run reaches it whole: nothing in between takes a part of it.

@@ -1,7 +1,6 @@
 //! Files, archives and credentials that leave the machine.
 
 use context_graph_events::quoted;
-use context_graph_secrets::names_credential;
 
 use super::{Case, Found, Guard, Rule, exposure};
 use crate::decision::Severity;
@@ -60,8 +59,19 @@ struct Token {
     own: &'static [&'static str],
 }
 
-const GITHUB: &[&str] = &["github.com", "githubusercontent.com", "githubcopilot.com", "ghcr.io", "azure.com"];
+// Domains in which anybody can get a host, such as `azure.com` and `hf.space`, are not the service's own.
+const GITHUB: &[&str] = &[
+    "github.com",
+    "githubusercontent.com",
+    "githubcopilot.com",
+    "ghcr.io",
+    "models.github.ai",
+    "models.inference.ai.azure.com",
+];
 const AWS: &[&str] = &["amazonaws.com", "amazonaws.com.cn", "aws.amazon.com", "api.aws"];
+/// Parts of Amazon's names below which its customers have hosts: machines, gateways, load balancers, clusters.
+const RENTED: &[&str] =
+    &["aoss", "appsync-api", "compute", "compute-1", "elb", "es", "execute-api", "lb", "mq", "rds", "vpce"];
 
 const TOKENS: &[Token] = &[
     Token { name: "GITHUB_TOKEN", domains: GITHUB, own: &["github", "git"] },
@@ -78,11 +88,7 @@ const TOKENS: &[Token] = &[
     Token { name: "SLACK_BOT_TOKEN", domains: &["slack.com"], own: &[] },
     Token { name: "STRIPE_SECRET_KEY", domains: &["stripe.com"], own: &[] },
     Token { name: "CLOUDFLARE_API_TOKEN", domains: &["cloudflare.com", "cloudflarestorage.com"], own: &[] },
-    Token {
-        name: "HF_TOKEN",
-        domains: &["huggingface.co", "huggingface.cloud", "hf.co", "hf.space"],
-        own: &[],
-    },
+    Token { name: "HF_TOKEN", domains: &["huggingface.co", "huggingface.cloud", "hf.co"], own: &[] },
 ];
 
 impl Token {
@@ -92,10 +98,16 @@ impl Token {
         };
         // `github.com.evil.example` only looks like the service.
         let feigns = |domain: &&str| host.strip_prefix(*domain).is_some_and(|rest| rest.starts_with('.'));
-        self.domains.iter().any(below)
+        let is_rented = host.contains("amazonaws.com") && host.split('.').any(|part| RENTED.contains(&part));
+        self.domains.iter().any(below) && !is_rented
             || host.split('.').next().is_some_and(|first| self.own.contains(&first))
                 && !self.domains.iter().any(feigns)
     }
+}
+
+/// The variable of this name, if it has a service's token.
+pub(crate) fn token_named(name: &str) -> Option<&'static str> {
+    TOKENS.iter().map(|token| token.name).find(|known| *known == name)
 }
 
 /// A token that is sent to a host of another service.
@@ -105,38 +117,54 @@ fn sent_astray(case: &Case<'_>) -> Option<&'static str> {
     }
     // Where it is known which requests carry a token, the others do not matter.
     let carries = |call: &&Invocation<'_>| call.run.args.iter().any(|arg| arg.has_origin(Origin::Credential));
-    let readers: Vec<Vec<Text>> = case.calls.iter().filter(carries).map(readers_of).collect();
-    let all_known = readers.iter().all(|hosts| !hosts.is_empty());
-    let mut hosts: Vec<Text> = readers.into_iter().flatten().collect();
-    let is_exact = !hosts.is_empty();
-    if !is_exact {
-        hosts.extend(case.effects.sends.iter().map(|send| send.host.clone()));
+    let callers: Vec<&Invocation<'_>> = case.calls.iter().filter(carries).collect();
+    let readers: Vec<Vec<String>> = callers.iter().map(|call| hosts_among(&readers_of(call))).collect();
+    for (call, hosts) in callers.iter().zip(&readers) {
+        let is_lost = |name: &&str| {
+            let token = TOKENS.iter().find(|token| token.name == *name);
+            token.is_some_and(|token| hosts.iter().any(|host| !host.is_empty() && !token.is_meant_for(host)))
+        };
+        let lost = call.run.args.iter().flat_map(Text::tokens).find(is_lost);
+        if lost.is_some() {
+            return lost;
+        }
     }
-    let hosts: Vec<String> = hosts
-        .iter()
-        .filter(|host| !is_local(host))
-        .map(|host| host.known().trim_end_matches('.').to_ascii_lowercase())
-        .collect();
-    let used: Vec<&Token> =
-        TOKENS.iter().filter(|token| variables_in(case.command).any(|name| name == token.name)).collect();
-    // Credentials without a row may be for any host.
-    let has_others = variables_in(case.command)
-        .any(|name| names_credential(name) && !TOKENS.iter().any(|token| token.name == name));
-    let is_meant = |host: &String| host.is_empty() || used.iter().any(|token| token.is_meant_for(host));
-    if is_exact && !has_others && !hosts.iter().all(is_meant) {
-        return used.first().map(|token| token.name);
-    }
-    if hosts.is_empty() || is_exact && !all_known || hosts.iter().any(String::is_empty) {
+    let is_exact = callers.iter().any(|call| !readers_of(call).is_empty());
+    if is_exact && callers.iter().any(|call| readers_of(call).is_empty()) {
         return None;
     }
-    let is_lost = |token: &&&Token| !hosts.iter().any(|host| token.is_meant_for(host));
-    used.iter().find(is_lost).map(|token| token.name)
+    // Tokens that come by a way that is not followed. One of the hosts must be meant.
+    let hosts: Vec<String> = if is_exact {
+        readers.concat()
+    } else {
+        hosts_among(&case.effects.sends.iter().map(|send| send.host.clone()).collect::<Vec<_>>())
+    };
+    if hosts.is_empty() || hosts.iter().any(String::is_empty) {
+        return None;
+    }
+    let is_lost = |token: &&Token| !hosts.iter().any(|host| token.is_meant_for(host));
+    let is_used = |token: &&Token| variables_in(case.command).any(|name| name == token.name);
+    TOKENS.iter().filter(is_used).find(is_lost).map(|token| token.name)
+}
+
+/// The names of the hosts that are not this machine. An empty one is not known. One of which only the beginning is known
+/// ends in `…`, so that it belongs to no domain.
+fn hosts_among(hosts: &[Text]) -> Vec<String> {
+    let name = |host: &Text| match (host.literal(), host.prefix().rsplit("://").next()) {
+        (Some(name), _) => name.trim_end_matches('.').to_ascii_lowercase(),
+        (None, Some(begin)) if !begin.is_empty() => format!("{begin}…"),
+        (None, _) => String::new(),
+    };
+    hosts.iter().filter(|host| !is_local(host)).map(name).collect()
 }
 
 /// The names of the variables that a command uses.
 fn variables_in(command: &str) -> impl Iterator<Item = &str> {
     command.split('$').skip(1).map(|rest| {
         let rest = rest.strip_prefix('{').unwrap_or(rest);
+        // In PowerShell it is `$env:NAME`.
+        let scope = rest.get(..4).filter(|scope| scope.eq_ignore_ascii_case("env:"));
+        let rest = scope.map_or(rest, |scope| &rest[scope.len()..]);
         rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("")
     })
 }

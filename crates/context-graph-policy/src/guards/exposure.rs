@@ -86,8 +86,13 @@ fn listens_only_here(run: &Run) -> bool {
             Some((name, value)) => (name, Some(value)),
             None => (arg.clone(), run.args.get(at + 1).cloned()),
         };
-        if options.contains(&name.known()) {
-            told.push(value.unwrap_or_default());
+        let text = name.prefix();
+        let is_long = text.len() > 2 && text.starts_with("--");
+        // A long option may be shortened; the value of a short one may follow at once.
+        let begins = |option: &&&str| is_long && option.starts_with(text) || text.starts_with(**option);
+        if let Some(option) = options.iter().find(begins) {
+            let attached = arg.strip_prefix(option).filter(|_| !is_long && text != *option);
+            told.push(attached.or(value).unwrap_or_default());
         }
     }
     !told.is_empty() && told.iter().all(|address| is_loopback(&host_of(address)))

@@ -1,6 +1,6 @@
 //! Addresses in an argument: whether they lead to usual sources of code.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use crate::effects::{Text, host_of, is_this_machine, number_of};
 
 /// Forges, registries and sites with commonly used installers, charts and manifests.
 const KNOWN: &[&str] = &[
@@ -144,12 +144,14 @@ const FETCHED: &[&str] = &["http", "https", "git", "ssh", "ftp", "oci", "hg", "s
 /// Whether there is an address that is fetched without encryption, or from an IP address. Others can tamper with the
 /// answer.
 pub(crate) fn has_plain(text: &str) -> bool {
-    addresses(text).any(|(scheme, host)| !is_near(host) && (scheme == "http" || is_number(host)))
+    let text = text.to_ascii_lowercase();
+    addresses(&text).any(|(scheme, host)| !is_near(host) && (scheme == "http" || is_number(host)))
 }
 
 /// Whether there is an address of a host that is not a known source of code.
 pub(crate) fn has_unknown(text: &str) -> bool {
-    addresses(text).any(|(scheme, host)| {
+    let text = text.to_ascii_lowercase();
+    addresses(&text).any(|(scheme, host)| {
         let below = |known: &&str| {
             host.strip_suffix(*known).is_some_and(|left| left.is_empty() || left.ends_with('.'))
         };
@@ -158,11 +160,18 @@ pub(crate) fn has_unknown(text: &str) -> bool {
     })
 }
 
+/// Whether this is an address of the machine itself. `localstack` is what the container that stands for AWS is called.
+pub(crate) fn is_here(text: &str) -> bool {
+    let host = host_of(&Text::from(text));
+    text.contains("://") && (is_this_machine(&host) || host.literal() == Some("localstack"))
+}
+
 /// Whether there are addresses, all of them encrypted ones of these hosts.
 pub(crate) fn are_all_of(text: &str, hosts: &[&str]) -> bool {
+    let text = text.to_ascii_lowercase();
     let count = text.matches("://").count();
     count > 0
-        && addresses(text).filter(|(scheme, host)| *scheme == "https" && hosts.contains(host)).count()
+        && addresses(&text).filter(|(scheme, host)| *scheme == "https" && hosts.contains(host)).count()
             == count
 }
 
@@ -191,14 +200,13 @@ fn address<'t>(before: &'t str, behind: &'t str) -> Option<(&'t str, &'t str)> {
 /// Whether a host is this machine or has a name of a local network.
 fn is_near(host: &str) -> bool {
     let ends = [".local", ".localhost", ".internal", ".lan", ".home.arpa"];
-    host.parse::<Ipv4Addr>()
-        .map_or(!host.contains(['.', ':']), |address| address.is_loopback() || address.is_unspecified())
-        || host == "::1"
+    is_this_machine(&Text::from(host))
+        || !host.contains(['.', ':']) && !is_number(host)
         || ends.iter().any(|end| host.ends_with(end))
 }
 
 fn is_number(host: &str) -> bool {
-    host.parse::<Ipv4Addr>().is_ok() || host.parse::<Ipv6Addr>().is_ok()
+    number_of(&Text::from(host)).is_some()
 }
 
 #[cfg(test)]
@@ -213,6 +221,9 @@ mod tests {
             "registry=\"http://198.51.100.7:4873\"",
             "https://[2001:db8::1]/x",
             "git+http://x.example/a.git",
+            "HTTP://evil.example/x",
+            "http://3405803785/x",
+            "https://0xcb007109/x",
         ] {
             assert!(has_plain(text) && has_unknown(text), "{text}");
         }
@@ -226,6 +237,8 @@ mod tests {
         }
         for text in [
             "https://github.com/a/b",
+            "HTTPS://GitHub.com/a/b",
+            "http://0x7f.1/x",
             "git+ssh://git@github.com/a/b.git",
             "git@gitlab.com:a/b.git",
             "https://gitlab.acme.com/a/b",
@@ -243,6 +256,14 @@ mod tests {
             assert!(!has_plain(text) && !has_unknown(text), "{text}");
         }
         assert!(has_unknown("https://notgithub.com/x"), "an ending is no domain");
+        assert!(
+            is_here("http://localhost:4566") && is_here("http://127.1/") && is_here("http://localstack:4566")
+        );
+        assert!(
+            !is_here("http://localhost:x@s3.example")
+                && !is_here("localhost")
+                && !is_here("http://x.example")
+        );
         let of_github = |text| are_all_of(text, &["github.com"]);
         assert!(of_github("x @ git+https://github.com/a/b@v1"));
         assert!(!of_github("git+https://evil.example/x?git+https://github.com/"));

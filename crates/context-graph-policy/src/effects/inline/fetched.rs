@@ -2,6 +2,8 @@
 
 use super::code_words::{DELETES, FETCHES, RUNS};
 use super::literals::{outside_strings, string_literals};
+use crate::effects::is_this_machine;
+use crate::effects::tools::host_of;
 
 /// Whether code is fetched and run: `exec(urlopen(…).read())`, `fetch(…).then(eval)`, `include "http…"`.
 pub(super) fn runs_what_it_fetches(bare: &str, code: &str) -> bool {
@@ -18,7 +20,7 @@ pub(super) fn runs_what_it_fetches(bare: &str, code: &str) -> bool {
         && (bare.contains('`')
             || code.contains("curl")
             || string_literals(code).iter().any(|text| {
-                text.starts_with("http") && text.contains("://") && !text.contains("://localhost")
+                text.starts_with("http") && text.contains("://") && !is_this_machine(&host_of(text))
             }))
 }
 

@@ -59,8 +59,12 @@ const REMOVALS: &[&str] = &[
 pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
     git(shell, uses, low, literals);
     request(shell, low, literals);
-    let is_local = |text: &String| text.contains("://") && is_this_machine(&tools::host_of(text));
-    if has(low, REMOVALS) && (uses.clouds || low.contains("command(")) && !literals.iter().any(is_local) {
+    let mut addresses = literals.iter().filter(|text| text.contains("://")).peekable();
+    // The address of a proxy does not say where the request goes.
+    let stays = addresses.peek().is_some()
+        && !low.contains("prox")
+        && addresses.all(|text| is_this_machine(&tools::host_of(text)));
+    if has(low, REMOVALS) && (uses.clouds || low.contains("command(")) && !stays {
         let cwd = shell.cwd().clone();
         let args = vec![Text::lit("by a library")];
         shell.out.runs.push(Run {

@@ -8,6 +8,7 @@ mod computed;
 mod environment;
 mod fetched;
 mod homes;
+mod hosts;
 mod kits;
 mod literals;
 mod loaded;
@@ -55,26 +56,19 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
     scan.whole(shell);
     loaded::note(shell, language, code);
     let folder = shell.cwd().clone();
-    let mut sends = false;
+    let mut sent_to: Vec<String> = Vec::new();
     let mut reads_file = false;
     for statement in statements(code) {
         let seen = scan.statement(shell, statement);
-        sends |= seen.sends;
+        hosts::add(&mut sent_to, seen.sends_to);
         reads_file |= seen.reads;
     }
     shell.set_cwd(folder);
-    if sends {
-        let host = string_literals(code)
-            .into_iter()
-            .find(|text| text.contains("://") || matches!(text.as_str(), "127.0.0.1" | "localhost"))
-            .unwrap_or_default();
-        let loaded =
-            reads_file || has(&scan.bare, &["environ", "process.env", "document.cookie", "localstorage"]);
-        shell.send(
-            super::tools::host_of(&host),
-            if loaded { SentKind::File } else { SentKind::Data },
-            INLINE,
-        );
+    let loaded =
+        reads_file || has(&scan.bare, &["environ", "process.env", "document.cookie", "localstorage"]);
+    let kind = if loaded { SentKind::File } else { SentKind::Data };
+    for host in sent_to {
+        shell.send(super::tools::host_of(&host), kind, INLINE);
     }
 }
 
@@ -116,7 +110,8 @@ struct Statement<'s> {
 
 /// What a statement does that matters for judging the whole code.
 struct Seen {
-    sends: bool,
+    /// The hosts it sends to. An empty one is not known.
+    sends_to: Vec<String>,
     reads: bool,
 }
 
@@ -188,11 +183,10 @@ impl<'c> Scan<'c> {
         let connects = has(bare, &["socket", "connect(", "fsockopen"]);
         let gives_shell = has(bare, &["dup2", "pty.spawn"])
             || runs && string_literals(self.code).iter().any(|text| is_shell_path(text));
-        // Code that talks to this machine is usually a test of a server.
         let obeys = runs
             && self.code.contains("socket")
             && has(bare, &["receive(", ".recv("])
-            && !has(self.code, &["127.0.0.1", "localhost"]);
+            && !self.talks_to_itself();
         if connects && (gives_shell || obeys) {
             shell.send(Text::from(""), SentKind::Shell, INLINE);
         }
@@ -346,7 +340,8 @@ impl<'c> Scan<'c> {
         // Fetching a fixed address sends nothing.
         let fetched =
             low.replace("urlopen('')", "").replace("urlopen(\"\")", "").replace("urllib.request.", "");
-        Seen { sends: has(&fetched, SENDS) && !imported, reads: reads && !targets.is_empty() }
+        let sends_to = if has(&fetched, SENDS) && !imported { self.hosts_of(&statement) } else { Vec::new() };
+        Seen { sends_to, reads: reads && !targets.is_empty() }
     }
 
     fn running(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {

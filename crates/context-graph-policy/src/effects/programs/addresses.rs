@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::effects::Text;
+use crate::effects::{Origin, Piece, Text};
 use crate::programs::Invocation;
 
 /// Whether a host is the machine the command runs on.
@@ -35,7 +35,7 @@ fn name_of(host: &Text) -> Option<String> {
 }
 
 /// The IP address that a host is, in any notation that programs accept: `::ffff:127.0.0.1`, `0x7f.1`, `2130706433`.
-fn number_of(host: &Text) -> Option<IpAddr> {
+pub(crate) fn number_of(host: &Text) -> Option<IpAddr> {
     let name = name_of(host)?;
     if let Ok(address) = name.parse::<Ipv6Addr>() {
         return Some(address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4));
@@ -44,8 +44,8 @@ fn number_of(host: &Text) -> Option<IpAddr> {
     let (last, bytes) = parts.split_last()?;
     let room = 32_u32.checked_sub(8 * u32::try_from(bytes.len()).ok()?).filter(|room| *room > 0)?;
     let fits = bytes.iter().all(|byte| *byte < 256) && u64::from(*last) < 1 << room;
-    let high = bytes.iter().zip([24, 16, 8]).map(|(byte, shift)| byte << shift).sum::<u32>();
-    fits.then(|| IpAddr::V4(Ipv4Addr::from(high + last)))
+    let high = || bytes.iter().zip([24, 16, 8]).map(|(byte, shift)| byte << shift).sum::<u32>();
+    fits.then(|| IpAddr::V4(Ipv4Addr::from(high() + last)))
 }
 
 /// One part of a numeric address: decimal, hexadecimal or octal.
@@ -57,25 +57,57 @@ fn part_of(part: &str) -> Option<u32> {
     u32::from_str_radix(part, radix).ok()
 }
 
-/// The host of an address with or without a scheme.
+/// The host of an address with or without a scheme. Where it is not known for sure, the address itself.
 pub(crate) fn host_of(url: &Text) -> Text {
-    let Some(text) = url.literal().or_else(|| Some(url.prefix()).filter(|prefix| prefix.contains("://")))
-    else {
-        return url.clone();
-    };
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let rest = rest.split(['/', '?', '#']).next().unwrap_or("");
-    let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-    if rest.is_empty() {
-        return url.clone();
+    let scheme = url.prefix().find("://").map_or(0, |at| at + "://".len());
+    let rest = url.strip_prefix(&url.prefix()[..scheme]).unwrap_or_default();
+    known_host(&authority_of(&rest)).map_or_else(|| url.clone(), Text::from)
+}
+
+/// An address without scheme up to the first `/`, `?` or `#`.
+fn authority_of(rest: &Text) -> Text {
+    let mut authority = Text::default();
+    for piece in &rest.0 {
+        let Piece::Lit(text) = piece else {
+            authority.push(piece.clone());
+            continue;
+        };
+        let end = text.find(['/', '?', '#']);
+        authority.push_str(&text[..end.unwrap_or(text.len())]);
+        if end.is_some() {
+            break;
+        }
     }
-    let end = if rest.starts_with('[') { rest.find(']').map_or(rest.len(), |at| at + 1) } else { 0 };
-    let port = rest[end..].find(':').map_or(rest.len(), |at| end + at);
-    Text::from(&rest[..port])
+    authority
+}
+
+/// The host between the user and the port. These two may be unknown, as in `https://x:$TOKEN@host:$PORT`.
+fn known_host(authority: &Text) -> Option<&str> {
+    let is_user = |piece: &Piece| match piece {
+        Piece::Lit(_) => true,
+        Piece::Hole(origin) => {
+            matches!(origin, Origin::Variable | Origin::Credential | Origin::Token(_))
+        }
+        Piece::Star | Piece::One => false,
+    };
+    let at = authority.0.iter().rposition(|piece| matches!(piece, Piece::Lit(text) if text.contains('@')));
+    let (before, rest) = authority.0.split_at(at.unwrap_or(0));
+    let (Piece::Lit(text), more) = rest.split_first()? else { return None };
+    let text = text.rsplit_once('@').map_or(text.as_str(), |(_, host)| host);
+    let end = if text.starts_with('[') { text.find(']').map_or(text.len(), |at| at + 1) } else { 0 };
+    let port = text[end..].find(':').map(|at| end + at);
+    // Without the colon of the port, the unknown rest belongs to the name.
+    let is_whole = more.is_empty() || port.is_some();
+    let host = &text[..port.unwrap_or(text.len())];
+    (is_whole && before.iter().all(is_user) && !text.is_empty()).then_some(host)
 }
 
 /// Programs that send requests.
-const REQUESTERS: &[&str] = &["curl", "wget", "http", "https", "xh", "aria2c", "lynx", "w3m", "httpie"];
+const REQUESTERS: &[&str] = &["curl", "wget", "aria2c", "lynx", "w3m"];
+
+/// Variables that say where requests go and who can read them.
+pub(super) const WATCHED: &[&str] =
+    &["*_proxy", "*_PROXY", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"];
 
 /// Options with a proxy.
 const PROXIES: &[&str] = &[
@@ -93,17 +125,63 @@ const PROXIES: &[&str] = &[
 
 /// Whether the program sends requests to the addresses that it is given.
 pub(super) fn is_requester(name: &str) -> bool {
-    REQUESTERS.contains(&name)
+    REQUESTERS.contains(&name) || is_httpie(name)
 }
 
-fn urls<'c>(call: &'c Invocation<'_>) -> impl Iterator<Item = &'c Text> {
-    call.operands().iter().copied().chain(call.values("--url"))
+/// Whether the program takes `[METHOD] ADDRESS [ITEM…]`.
+pub(crate) fn is_httpie(name: &str) -> bool {
+    matches!(name, "http" | "https" | "xh" | "xhs" | "httpie")
+}
+
+/// The items of a request by `HTTPie`, which follow its address.
+pub(super) fn items_of<'c>(call: &'c Invocation<'_>) -> &'c [&'c Text] {
+    call.operands().get(place_of_address(call) + 1..).unwrap_or_default()
+}
+
+/// Where the address of `HTTPie` is among the operands. The program also takes any first word of letters for the method.
+fn place_of_address(call: &Invocation<'_>) -> usize {
+    let is_method = |word: &Text| {
+        word.literal().is_some_and(|word| !word.is_empty() && word.bytes().all(|c| c.is_ascii_alphabetic()))
+            || word.is_blank() && call.operands().get(1).is_some_and(|next| next.prefix().contains("://"))
+    };
+    usize::from(call.operands().len() > 1 && call.operands().first().is_some_and(|word| is_method(word)))
+}
+
+/// The addresses that a program requests.
+pub(super) fn urls(call: &Invocation<'_>) -> Vec<Text> {
+    if !is_httpie(&call.run.name) {
+        return call.operands().iter().copied().chain(call.values("--url")).cloned().collect();
+    }
+    // `:3000/x` and `:/x` are on this machine.
+    let written_out = |url: &Text| match url.strip_prefix(":").filter(|rest| !rest.prefix().starts_with(':'))
+    {
+        Some(port) => {
+            let mut whole =
+                Text::lit(if port.prefix().starts_with('/') { "localhost" } else { "localhost:" });
+            whole.extend(&port);
+            whole
+        }
+        None => url.clone(),
+    };
+    call.operands().get(place_of_address(call)).map(|url| written_out(url)).into_iter().collect()
 }
 
 /// The hosts that a request really goes to: those of its addresses, and [`detours`].
 pub(crate) fn reached_by(call: &Invocation<'_>) -> Vec<Text> {
-    urls(call).flat_map(|url| detours(call, url).into_iter().chain([host_of(url)])).collect()
+    urls(call).iter().flat_map(|url| detours(call, url).into_iter().chain([host_of(url)])).collect()
 }
+
+/// Options that let others pass for the server, or that name whom to believe instead of the usual authorities.
+const TRUSTING: &[&str] = &[
+    "--insecure",
+    "--cacert",
+    "--capath",
+    "--no-check-certificate",
+    "--check-certificate",
+    "--ca-certificate",
+    "--ca-directory",
+    "--verify",
+];
 
 /// The hosts that can read the headers of a request. A proxy cannot if they are encrypted. Empty for a program that
 /// sends none.
@@ -111,9 +189,11 @@ pub(crate) fn readers_of(call: &Invocation<'_>) -> Vec<Text> {
     if !is_requester(&call.run.name) {
         return Vec::new();
     }
-    let is_sealed = |url: &Text| url.prefix().starts_with("https://") && !call.has("--insecure");
+    let trusts =
+        call.has_any(TRUSTING) || call.run.assigns.iter().any(|(name, _)| WATCHED.contains(&name.as_str()));
+    let is_sealed = |url: &Text| url.prefix().starts_with("https://") && !trusts;
     let besides = |url: &Text| if is_sealed(url) { rerouted(call) } else { detours(call, url) };
-    urls(call).flat_map(|url| besides(url).into_iter().chain([host_of(url)])).collect()
+    urls(call).iter().flat_map(|url| besides(url).into_iter().chain([host_of(url)])).collect()
 }
 
 /// The hosts that a request for this address also goes to, or goes to instead: proxies, and those of [`rerouted`].
@@ -129,16 +209,22 @@ pub(super) fn detours(call: &Invocation<'_>, url: &Text) -> Vec<Text> {
 
 /// The hosts that `--connect-to` and `--resolve` of `curl` name: `host:port:host:port`, `host:port:address,address`.
 fn rerouted(call: &Invocation<'_>) -> Vec<Text> {
-    let third = |value: &Text| match value.literal() {
-        Some(text) => Text::from(text.splitn(3, ':').nth(2).unwrap_or("")),
+    // `xh` leaves the port out.
+    let parts = if is_httpie(&call.run.name) { 2 } else { 3 };
+    let last = |value: &Text| match value.literal() {
+        Some(text) => {
+            // The colons in brackets belong to an address.
+            let end = text.starts_with('[').then(|| text.find(']')).flatten().unwrap_or(0);
+            Text::from(text[end..].splitn(parts, ':').nth(parts - 1).unwrap_or(""))
+        }
         None => value.clone(),
     };
     let mut hosts: Vec<Text> = call
         .values("--connect-to")
-        .map(|value| host_of(&third(value)))
+        .map(|value| host_of(&last(value)))
         .filter(|host| !host.is_empty())
         .collect();
-    for value in call.values("--resolve").map(third) {
+    for value in call.values("--resolve").map(last) {
         match value.literal() {
             Some(listed) => hosts.extend(listed.split(',').filter(|one| !one.is_empty()).map(Text::from)),
             None => hosts.push(value),
@@ -149,10 +235,16 @@ fn rerouted(call: &Invocation<'_>) -> Vec<Text> {
 
 /// Whether requests to this host bypass the proxies.
 fn goes_straight(call: &Invocation<'_>, host: &Text) -> bool {
-    let set = call.run.assigns.iter().filter(|(name, _)| name.eq_ignore_ascii_case("no_proxy"));
-    let mut listed = call.values("--noproxy").chain(set.map(|(_, value)| value));
+    // The last list is the one that counts, and an option comes before the variables.
+    let set = |wanted: &str| call.run.assigns.iter().rev().find(|(name, _)| name == wanted);
+    let variable = || set("no_proxy").or_else(|| set("NO_PROXY")).map(|(_, value)| value);
     let fits = |name: &str| name == "*" || !name.is_empty() && host.literal() == Some(name);
-    listed.any(|value| value.known().split(',').any(|name| fits(name.trim())))
+    // Each part between `--next` has options of its own.
+    !call.has("--next")
+        && call
+            .value("--noproxy")
+            .or_else(variable)
+            .is_some_and(|list| list.known().split(',').any(|name| fits(name.trim())))
 }
 
 /// The variables with a proxy that are set for a program, also those that `wget -e` sets.
@@ -188,9 +280,18 @@ mod tests {
         for host in ["0.0.0.0", "::", "0"] {
             assert!(!is_loopback(&Text::lit(host)) && is_this_machine(&Text::lit(host)), "{host}");
         }
-        for host in
-            ["", "a.127.0.0.1", "1.2.3.4.5", "127.0.0.256", "256.1", "localhost.x", "4294967296", "128.0.0.1"]
-        {
+        for host in [
+            "",
+            "a.127.0.0.1",
+            "255.65535.1.1",
+            "255.255.255.4294967295",
+            "1.2.3.4.5",
+            "127.0.0.256",
+            "256.1",
+            "localhost.x",
+            "4294967296",
+            "128.0.0.1",
+        ] {
             assert!(!is_this_machine(&Text::lit(host)), "{host}");
         }
         for host in [
@@ -202,5 +303,44 @@ mod tests {
         ] {
             assert!(is_metadata(&Text::lit(host)), "{host}");
         }
+    }
+
+    #[test]
+    fn a_host_is_known_only_where_nothing_can_follow_its_name() {
+        let text = |parts: &[&str]| {
+            let mut text = Text::default();
+            for part in parts {
+                text.push(if part.is_empty() {
+                    Piece::Hole(Origin::Variable)
+                } else {
+                    Piece::Lit((*part).into())
+                });
+            }
+            text
+        };
+        for (parts, host) in [
+            (&["http://localhost:", ""][..], "localhost"),
+            (&["localhost:3000/items/", ""], "localhost"),
+            (&["localhost/", ""], "localhost"),
+            (&["https://x:", "", "@github.com/a"], "github.com"),
+            (&["http://[::1]:", "", "/"], "[::1]"),
+            (&["http://a@b:1/x@y"], "b"),
+        ] {
+            assert_eq!(host_of(&text(parts)).literal(), Some(host), "{parts:?}");
+        }
+        for parts in [
+            &["http://localhost", "", "/"][..],
+            &["http://localhost:", "", "@evil.example/"],
+            &["localhost", ""],
+            &["http://", "", ":1/"],
+            &["", "/x"],
+        ] {
+            let host = host_of(&text(parts));
+            assert!(host.literal() != Some("localhost") && !is_this_machine(&host), "{parts:?}");
+        }
+        assert_eq!(
+            host_of(&text(&["http://localhost:", "", "@evil.example/"])).literal(),
+            Some("evil.example")
+        );
     }
 }

@@ -35,7 +35,9 @@ mod variables;
 mod wrappers;
 mod xargs;
 
-pub(crate) use addresses::{host_of, is_loopback, is_metadata, is_this_machine, reached_by, readers_of};
+pub(crate) use addresses::{
+    host_of, is_httpie, is_loopback, is_metadata, is_this_machine, number_of, reached_by, readers_of,
+};
 pub(crate) use find::NARROWED;
 pub(crate) use git::settings as git_settings;
 use passed::{flow_of, names_alone};
@@ -47,7 +49,7 @@ use crate::programs::{Invocation, Row};
 
 impl Shell<'_> {
     /// Runs one program. The first word is its name.
-    pub(crate) fn run(&mut self, words: Vec<Text>, mut assigns: Vec<(String, Text)>, stdin: &Flow) -> Flow {
+    pub(crate) fn run(&mut self, words: Vec<Text>, assigns: Vec<(String, Text)>, stdin: &Flow) -> Flow {
         let mut words = words.into_iter();
         let Some(word) = words.next() else { return Flow::default() };
         let args: Vec<Text> = words.collect();
@@ -71,10 +73,13 @@ impl Shell<'_> {
             self.shallower();
             return flow;
         }
+        // The last value of a variable counts, and one for this program before one set earlier.
+        let mut assigns = with_new(Vec::new(), assigns.into_iter().rev());
+        assigns.reverse();
         for (variable, value) in &assigns {
             self.variable_for_program(&name, variable, value);
         }
-        assigns.extend(self.set_before(&name));
+        let assigns = with_new(assigns, self.set_before(&name));
         let args = self.with_set_options(&name, args, &assigns);
         let run = Run {
             name: name.clone(),
@@ -94,12 +99,16 @@ impl Shell<'_> {
     }
 
     /// The variables that this command set before, perhaps exported, if the program's stops look at them, or if they
-    /// name a proxy for its requests.
+    /// say where its requests or its statements go.
     fn set_before(&mut self, name: &str) -> Vec<(String, Text)> {
         let rows = [self.known.row(name), self.known.added(name)];
-        let proxies = if addresses::is_requester(name) { &["*_proxy", "*_PROXY"][..] } else { &[] };
+        let own: &[&str] = match name {
+            _ if addresses::is_requester(name) => addresses::WATCHED,
+            _ if crate::guards::is_framework(name) => &["DATABASE_URL"],
+            _ => &[],
+        };
         let watched = || rows.into_iter().flatten().flat_map(Row::watched_variables);
-        let set = self.variables_like(|| watched().chain(proxies.iter().copied()).collect());
+        let set = self.variables_like(|| watched().chain(own.iter().copied()).collect());
         set.into_iter().filter_map(|name| Some((name.clone(), self.variable(&name)?))).collect()
     }
 
@@ -314,6 +323,19 @@ impl Shell<'_> {
                 .is_some_and(|place| self.origin_of(place).is_some() || self.places.fs.kind(place).is_some())
         })
     }
+}
+
+/// Variables, with those of others whose names are new.
+fn with_new(
+    mut assigns: Vec<(String, Text)>,
+    others: impl IntoIterator<Item = (String, Text)>,
+) -> Vec<(String, Text)> {
+    for (name, value) in others {
+        if !assigns.iter().any(|(known, _)| *known == name) {
+            assigns.push((name, value));
+        }
+    }
+    assigns
 }
 
 /// A name without the marks of other shells: zsh's `=rm` and `zf_rm`, nu's `^rm`, elvish's `e:rm`.

@@ -1,6 +1,6 @@
 //! Programs that send and fetch.
 
-use super::addresses::{host_of, is_this_machine};
+use super::addresses::{host_of, is_requester, is_this_machine};
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Origin, SentKind, Text};
 use crate::programs::Invocation;
@@ -12,7 +12,7 @@ impl Shell<'_> {
     pub(super) fn networked(&mut self, call: &Invocation<'_>, stdin: &Flow) -> bool {
         let run = call.run;
         match run.name.as_str() {
-            "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "lynx" | "w3m" | "httpie" => {
+            name if is_requester(name) => {
                 self.request(call, stdin);
             }
             // Here the table says what is sent.

@@ -1,6 +1,6 @@
 //! `curl`, `wget` and similar: what a request carries, and where the answer is written.
 
-use super::addresses::{detours, host_of};
+use super::addresses::{detours, host_of, is_httpie, items_of, urls};
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Origin, SentKind, Text};
 use crate::programs::Invocation;
@@ -10,7 +10,7 @@ impl Shell<'_> {
         let name = call.run.name.as_str();
         let (uploads, sent) = carried(call);
         let mut kind = sent;
-        if matches!(name, "http" | "https" | "xh" | "httpie") && stdin.piped {
+        if is_httpie(name) && stdin.piped {
             kind = kind.max(stdin.sent_kind());
         }
         for file in &uploads {
@@ -57,9 +57,7 @@ impl Shell<'_> {
             }
             self.options_from(file, stdin);
         }
-        let urls: Vec<Text> =
-            call.operands().iter().map(|url| (*url).clone()).chain(call.values("--url").cloned()).collect();
-        for url in urls {
+        for url in urls(call) {
             if let Some(file) = url.strip_prefix("file://") {
                 self.touch(Access::Read, &file, name);
                 continue;
@@ -151,8 +149,15 @@ fn carried(call: &Invocation<'_>) -> (Vec<Text>, SentKind) {
     let files = ["--upload-file", "--post-file", "--body-file"];
     let mut uploads: Vec<Text> = files.iter().flat_map(|option| call.values(option)).cloned().collect();
     let mut data: Vec<Text> = DATA.iter().flat_map(|option| call.values(option)).cloned().collect();
-    if matches!(call.run.name.as_str(), "http" | "https" | "xh" | "httpie") {
-        data.extend(call.operands().iter().skip(1).map(|item| (*item).clone()));
+    let mut headers = Vec::new();
+    if is_httpie(&call.run.name) {
+        let items;
+        (headers, items) = items_of(call).iter().copied().cloned().partition::<Vec<Text>, _>(is_header);
+        data.extend(items);
+        uploads.extend(headers.iter().filter_map(|header| {
+            let (name, file) = header.split_once('@')?;
+            name.prefix().ends_with(':').then_some(file)
+        }));
         uploads.extend(data.iter().filter(|item| !item.to_string().contains("://")).filter_map(|item| {
             let (name, file) = item.split_once('@')?;
             (!name.is_empty() && !name.to_string().contains(['=', ':'])).then_some(file)
@@ -160,12 +165,15 @@ fn carried(call: &Invocation<'_>) -> (Vec<Text>, SentKind) {
     }
     // Headers and similar values can carry a file away too. A token in `Authorization` is meant for the server.
     for option in ["--header", "--user-agent", "--cookie", "--referer", "--user"] {
-        for value in call.values(option) {
+        let own = headers.iter().filter(|_| option == "--header");
+        for value in call.values(option).chain(own) {
             let authorizes = value.prefix().to_ascii_lowercase().starts_with("authorization");
             if !authorizes && value.has_origin(Origin::File) {
                 kind = kind.max(SentKind::File);
             }
-            if option == "--cookie" && value.has_origin(Origin::Credential) {
+            let is_cookie = option == "--cookie"
+                || value.prefix().get(..7).is_some_and(|name| name.eq_ignore_ascii_case("cookie:"));
+            if is_cookie && value.has_origin(Origin::Credential) {
                 kind = kind.max(SentKind::Credential);
             }
         }
@@ -187,6 +195,12 @@ fn carried(call: &Invocation<'_>) -> (Vec<Text>, SentKind) {
         }
     }
     (uploads, kind)
+}
+
+/// Whether an item of `HTTPie` is a header: `Name:value`, not `name:=json` and not `name=value`.
+fn is_header(item: &Text) -> bool {
+    let text = item.prefix();
+    text.find([':', '=', '@']).is_some_and(|at| text[at..].starts_with(':') && !text[at..].starts_with(":="))
 }
 
 /// The files that options such as headers send.

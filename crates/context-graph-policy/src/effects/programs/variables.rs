@@ -2,7 +2,7 @@
 
 use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Origin, Text, Unknown};
+use crate::effects::{Origin, Piece, Text, Unknown};
 
 impl Shell<'_> {
     /// What a variable makes a program do.
@@ -58,9 +58,16 @@ impl Shell<'_> {
             let leads_up = place.to_string().split('/').any(|name| name == "..");
             !leads_up && LIBRARIES.iter().any(|folder| is_within(place.prefix(), folder))
         };
-        let (mut rest, mut known) = (list.clone(), false);
+        let mut rest = Text::default();
+        for piece in &list.0 {
+            match piece {
+                Piece::Lit(text) => rest.push_str(&text.replace(':', " ")),
+                other => rest.push(other.clone()),
+            }
+        }
+        let mut known = false;
         loop {
-            let next = rest.split_once(':').or_else(|| rest.split_once(' '));
+            let next = rest.split_once(' ');
             let (library, more) = next.map_or((rest, None), |(library, more)| (library, Some(more)));
             let is_old = library.is_empty() || library.is_blank() && library.has_origin(Origin::Variable);
             if !is_old && !installed(&library) {

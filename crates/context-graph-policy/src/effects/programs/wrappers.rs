@@ -281,8 +281,9 @@ impl Shell<'_> {
                 let assigns = kept.chain(without).collect();
                 return self.run_rest(rest, &Run { assigns, ..run.clone() }, stdin);
             }
-            if call.has("-i") {
-                return self.without_variables(|shell| shell.run_rest(rest, run, stdin));
+            if call.has("-i") || call.command().first().is_some_and(|arg| arg.known() == "-") {
+                let run = Run { assigns: Vec::new(), ..run.clone() };
+                return self.without_variables(|shell| shell.run_rest(rest, &run, stdin));
             }
             return self.run_rest(rest, run, stdin);
         }

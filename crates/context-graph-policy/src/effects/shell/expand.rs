@@ -345,7 +345,9 @@ impl Shell<'_> {
             "CC" | "CXX" => Text::lit("cc"),
             // Temporary folders of CI runners.
             _ if ["TEMP", "TMP"].iter().any(|end| name.ends_with(end)) => Text::hole(Origin::Temporary),
-            _ if context_graph_secrets::names_credential(name) => Text::hole(Origin::Credential),
+            _ if context_graph_secrets::names_credential(name) => {
+                Text::hole(crate::guards::token_named(name).map_or(Origin::Credential, Origin::Token))
+            }
             _ => Text::hole(Origin::Variable),
         }]
     }

@@ -37,16 +37,30 @@ fn takes_only(before: &[&Invocation<'_>], verbs: &[&str], kind: impl Fn(&Run) ->
 
 /// Whether a list has only containers that ended, or those of tests.
 fn is_finished(run: &Run) -> bool {
-    let states = ["status=exited", "status=dead", "status=created"];
-    let for_tests = |filter: &str| filter.rsplit("name=").next().is_some_and(|name| name.starts_with("test"));
-    let ended = |arg: &str| states.iter().any(|state| arg.ends_with(state));
-    let args = || run.args.iter().map(Text::known);
-    args().any(|arg| ended(arg) || arg.contains("name=") && for_tests(arg))
-        && args().filter(|arg| arg.contains("status=")).all(ended)
+    // A name is a pattern that may fit anywhere.
+    let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.$".contains(c));
+    let ended = |state: &str| matches!(state, "exited" | "dead" | "created");
+    are_all(run, "status", ended) || are_all(run, "name", |name| name.starts_with("test") && is_plain(name))
 }
 
 fn is_dangling(run: &Run) -> bool {
-    run.args.iter().any(|arg| arg.known().ends_with("dangling=true"))
+    are_all(run, "dangling", |value| value == "true")
+}
+
+/// Whether a list has filters of this kind and all of them are of use. Several of one kind add to each other.
+fn are_all(run: &Run, kind: &str, is_of_use: impl Fn(&str) -> bool) -> bool {
+    let mut found = run.args.iter().filter_map(|arg| filter(&arg.to_string(), kind)).peekable();
+    found.peek().is_some() && found.all(|value| is_of_use(&value))
+}
+
+/// The value of a filter: `kind=value`, perhaps attached to its option as in `--filter=kind=value` and `-qfkind=value`.
+fn filter(arg: &str, kind: &str) -> Option<String> {
+    let bare = match arg.strip_prefix('-') {
+        Some(option) => option.strip_prefix("-filter=").or_else(|| Some(option.split_once('f')?.1))?,
+        None => arg,
+    };
+    let (name, value) = bare.trim_start_matches('=').split_once('=')?;
+    name.trim().eq_ignore_ascii_case(kind).then(|| value.trim().to_owned())
 }
 
 /// Whether this removes a single pod, which its controller starts again.

@@ -103,20 +103,19 @@ fn framework(case: &Case<'_>, run: &Run, file: &str) -> bool {
 fn deletes_data(sql: &str, has_hash: bool) -> bool {
     // Databases differ in what begins a line comment, so the text is checked with and without such comments.
     let upper = sql.to_ascii_uppercase();
-    let shortened = comments::without_lines(&upper, has_hash);
-    are_deleting(&upper) || shortened != upper && are_deleting(&shortened)
+    let marks: &[&str] = if has_hash { &["--", "#"] } else { &["--"] };
+    are_deleting(&flattened(&upper, &[])) || are_deleting(&flattened(&upper, marks))
 }
 
-/// The statements in capital letters, without comments, strings and line breaks.
-pub(super) fn flattened(upper: &str) -> String {
-    let upper = comments::without_blocks(upper);
+/// The statements in capital letters, without comments, strings and line breaks. `marks` begin the comment of a line.
+pub(super) fn flattened(upper: &str, marks: &[&str]) -> String {
     // Text in quotes is data, unless it is run as a statement.
-    let upper = if upper.contains("EXECUTE") { upper } else { comments::without_strings(&upper) };
+    let upper = comments::without(upper, marks, upper.contains("EXECUTE"));
     upper.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn are_deleting(upper: &str) -> bool {
-    let flat = without_passing(&flattened(upper));
+fn are_deleting(flat: &str) -> bool {
+    let flat = without_passing(flat);
     let whole = |statement: &str| {
         let all = statement.contains("DELETE FROM")
             || statement.trim_start().starts_with("UPDATE ") && statement.contains(" SET ");
@@ -222,11 +221,13 @@ pub(in crate::guards) fn is_passing_scan(case: &Case<'_>, run: &Run) -> bool {
         is_client(other)
             && (other.has("--scan") || other.args.iter().any(|arg| arg.known().eq_ignore_ascii_case("keys")))
     };
-    let passing = |word: &str| {
-        ["cache", "tmp", "test"].iter().any(|lead| word.trim_start_matches('*').starts_with(lead))
+    let passing = |word: &Text| {
+        ["cache", "tmp", "test"].iter().any(|lead| word.known().trim_start_matches('*').starts_with(lead))
     };
     let is_passing = |other: &Run| {
-        other.args.windows(2).any(|pair| pair[0].known() == "--pattern" && passing(pair[1].known()))
+        let told = |pair: &&[Text]| pair[0].known() == "--pattern";
+        let mut patterns = other.args.windows(2).filter(told).map(|pair| &pair[1]).peekable();
+        patterns.peek().is_some() && patterns.all(passing)
     };
     let mut listed = case.runs().take_while(|other| !std::ptr::eq(*other, run)).filter(lists).peekable();
     is_client(run)

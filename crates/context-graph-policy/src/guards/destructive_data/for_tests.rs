@@ -43,9 +43,14 @@ const FRAMEWORKS: &[&str] = &[
     "typeorm",
 ];
 
+/// Whether the program is a framework.
+pub(crate) fn is_framework(name: &str) -> bool {
+    FRAMEWORKS.contains(&name)
+}
+
 /// Whether the database is one that tests create and drop.
 pub(in crate::guards) fn is_for_tests(call: &Invocation<'_>) -> bool {
-    if FRAMEWORKS.contains(&call.run.name.as_str()) {
+    if is_framework(&call.run.name) {
         return is_set_for_tests(call);
     }
     let databases = operands_of(call);
@@ -57,25 +62,40 @@ pub(super) fn is_temporary(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     matches!(call.run.name.as_str(), "sqlite3" | "sqlite" | "duckdb")
         && call.operands().first().is_some_and(|file| {
             let place = absolute(file, &call.run.cwd);
-            file.known() == ":memory:" || place.literal().is_some_and(|path| is_passing(path, case.ctx))
+            // An address names the file in ways of its own.
+            let is_path = !file.prefix().starts_with("file:");
+            matches!(file.known(), ":memory:" | "file::memory:")
+                || is_path && place.literal().is_some_and(|path| is_passing(path, case.ctx))
         })
         && !goes_elsewhere(call)
 }
 
-/// Whether variables or options make a framework use its database for tests.
+/// Whether variables or options make a framework use its database for tests, and none names another one.
 fn is_set_for_tests(call: &Invocation<'_>) -> bool {
-    let set = |names: &[&str], fits: &dyn Fn(&str) -> bool| {
-        call.run.assigns.iter().any(|(name, value)| names.contains(&name.as_str()) && fits(value.known()))
+    let values = |names: &'static [&'static str]| {
+        let set = call
+            .run
+            .assigns
+            .iter()
+            .filter(|(name, value)| names.contains(&name.as_str()) && !value.is_empty());
+        set.map(|(_, value)| value.to_string())
     };
-    let is_last = |value: &str| value.rsplit('.').next() == Some("test");
-    let told = call.run.args.iter().map(Text::known).any(|word| {
-        matches!(word, "--env=test" | "--env=testing") || word.starts_with("--settings=") && is_last(word)
+    let is_last = |value: &str| matches!(value.rsplit('.').next(), Some("test" | "testing"));
+    let args = call.run.args.iter().map(ToString::to_string);
+    let told = args.filter_map(|arg| {
+        let (name, value) = arg.split_once('=')?;
+        matches!(name, "--env" | "--environment" | "--settings").then(|| value.to_owned())
     });
-    let contradicted = set(&["DATABASE_URL"], &|url| !url.is_empty() && !url.contains("test"));
-    let chosen = set(&["MIX_ENV", "NODE_ENV", "APP_ENV", "RAILS_ENV", "RACK_ENV"], &|value| {
-        matches!(value, "test" | "testing")
-    }) || set(&["DJANGO_SETTINGS_MODULE"], &is_last);
-    told || chosen && !contradicted || set(&["DATABASE_URL", "PGDATABASE"], &is_named_for_tests)
+    let told = told.chain(call.value("--environment").map(ToString::to_string));
+    let modes =
+        values(&["MIX_ENV", "NODE_ENV", "APP_ENV", "RAILS_ENV", "RACK_ENV", "DJANGO_SETTINGS_MODULE"]);
+    let modes: Vec<String> = told.chain(modes).collect();
+    let addresses: Vec<String> = values(&["DATABASE_URL"]).collect();
+    // Without an address, the library for PostgreSQL takes the name of the database from here.
+    let mut named = addresses.iter().cloned().chain(values(&["PGDATABASE"]));
+    (!modes.is_empty() || named.any(|name| is_named_for_tests(&name)))
+        && modes.iter().all(|mode| is_last(mode))
+        && addresses.iter().all(|address| may_be_for_tests(address))
 }
 
 /// The databases that a client is told to use.
@@ -97,28 +117,142 @@ fn operands_of(call: &Invocation<'_>) -> Vec<String> {
 
 /// Whether the name, file or address of a database says that it is for tests.
 fn is_named_for_tests(value: &str) -> bool {
-    let value = value.split(['?', '#']).next().unwrap_or(value);
-    let database = if let Some((_, address)) = value.split_once("://") {
-        address.split_once('/').map_or("", |(_, path)| path)
-    } else if value.contains('=') {
-        value.split_whitespace().find_map(|pair| pair.strip_prefix("dbname=")).unwrap_or("")
-    } else {
-        value
-    };
-    let place = absolute_str(database, "/");
-    place.ends_with("_test")
-        || place.ends_with("/test.db")
-        || !database.starts_with('/') && place.starts_with("/tests/")
+    are_named(value, |database| {
+        let place = absolute_str(database, "/");
+        place.ends_with("_test")
+            || place.ends_with("/test.db")
+            || !database.starts_with('/') && place.starts_with("/tests/")
+    })
+}
+
+/// Whether it may be the database of a framework that is told to use the one for tests: `test` is a word of its name.
+fn may_be_for_tests(value: &str) -> bool {
+    is_named_for_tests(value)
+        || are_named(value, |database| {
+            let name = database.rsplit('/').next().unwrap_or(database);
+            let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+            words.any(|word| {
+                matches!(word.trim_end_matches(|c: char| c.is_ascii_digit()), "test" | "tests" | "testdb")
+            })
+        })
+}
+
+/// Whether a name, file or address has databases, and all of them fit. Clients take the last of several names.
+fn are_named(value: &str, fits: impl Fn(&str) -> bool) -> bool {
+    // What is encoded may be the end of the name.
+    let fits = |database: &str| fits(database) && !database.contains('%');
+    if let Some((scheme, address)) = value.split_once("://") {
+        let (address, query) = address.split_once(['?', '#']).unwrap_or((address, ""));
+        let encodes = |pair: &str| pair.split('=').next().is_some_and(|key| key.contains('%'));
+        let mut others = query.split('&').filter_map(|pair| pair.strip_prefix("dbname="));
+        let path =
+            if scheme.starts_with("sqlite") { Some(address) } else { address.split_once('/').map(|it| it.1) };
+        return path.is_some_and(&fits) && others.all(&fits) && !query.split('&').any(encodes);
+    }
+    let value = ["sqlite:", "file:"].iter().find_map(|lead| value.strip_prefix(lead)).unwrap_or(value);
+    if value.contains('=') && !value.contains('?') {
+        let names = named_in(value);
+        return !names.is_empty() && names.iter().all(|name| fits(name));
+    }
+    fits(value.split(['?', '#']).next().unwrap_or(value))
+}
+
+/// The databases in `key=value key = 'a value'`, as `libpq` reads it.
+fn named_in(settings: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = settings.trim_start();
+    while let Some((key, behind)) = rest.split_once('=') {
+        let behind = behind.trim_start();
+        let quoted = behind.strip_prefix('\'');
+        let (mut value, mut escaped, mut end) = (String::new(), false, behind.len());
+        let inside = quoted.unwrap_or(behind);
+        for (at, c) in inside.char_indices() {
+            let ends = if quoted.is_some() { c == '\'' } else { c.is_whitespace() };
+            if !escaped && ends {
+                end = at + usize::from(quoted.is_some()) * 2;
+                break;
+            }
+            escaped = !escaped && c == '\\';
+            if !escaped {
+                value.push(c);
+            }
+        }
+        if key.trim() == "dbname" {
+            found.push(value);
+        }
+        rest = behind.get(end..).unwrap_or_default().trim_start();
+    }
+    found
 }
 
 /// Whether a client is told to open another database, or to drop one by its name.
 fn goes_elsewhere(call: &Invocation<'_>) -> bool {
     let args = call.run.args.iter().map(ToString::to_string);
+    let is_mysql = matches!(call.run.name.as_str(), "mysql" | "mariadb");
     args.chain(call.run.stdin.clone()).any(|text| {
-        let upper = text.to_ascii_uppercase();
-        ["\\C ", "\\CONNECT", "USE ", "ATTACH ", ".OPEN ", "GETSIBLINGDB("]
-            .iter()
-            .any(|word| upper.contains(word))
-            || without_passing(&flattened(&upper)).contains("DROP DATABASE")
+        let flat = flattened(&text.to_ascii_uppercase(), &[]);
+        let opens = ["\\C ", "\\CONNECT", "USE ", "ATTACH ", ".OPEN ", "GETSIBLINGDB(", "GETDB(", "CONNECT("];
+        opens.iter().any(|word| flat.contains(word))
+            || is_mysql && (flat.contains("\\U ") || names_another(&flat))
+            || without_passing(&flat).contains("DROP DATABASE")
     })
+}
+
+/// Whether a statement for `MySQL` changes a table of another database: `DROP TABLE prod.users`.
+fn names_another(flat: &str) -> bool {
+    let flat = flat.replace(" .", ".").replace(". ", ".");
+    let is_another = |word: &&str| {
+        let database = word.split_once('.').map(|(database, _)| database.trim_matches(['`', '(']));
+        database.is_some_and(|database| {
+            !database.is_empty() && !is_named_for_tests(&database.to_ascii_lowercase())
+        })
+    };
+    flat.split(';').any(|statement| {
+        let words: Vec<&str> = statement.split([' ', ',']).collect();
+        let removes = matches!(words.iter().find(|word| !word.is_empty()), Some(&("DROP" | "TRUNCATE")));
+        let leads = |word: &str| matches!(word, "FROM" | "UPDATE" | "JOIN" | "TABLE" | "INTO");
+        removes && words.iter().any(is_another)
+            || words.windows(2).any(|pair| leads(pair[0]) && is_another(&pair[1]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_of_a_database_must_be_for_tests() {
+        for value in [
+            "app_test",
+            "dbname=app_test host=h",
+            "host=h dbname = 'app_test'",
+            "user='it\\'s' dbname=app_test",
+            "postgres://u:…@h:5432/app_test?sslmode=disable",
+            "tests/x.db",
+            "db/test.db?mode=rw",
+            "file:./test.db",
+            "sqlite://db/test.db",
+        ] {
+            assert!(is_named_for_tests(value), "{value}");
+        }
+        for value in ["postgres://h/test", "mysql://u@h/test_app", "sqlite:test.sqlite3", "app-test2"] {
+            assert!(may_be_for_tests(value) && !is_named_for_tests(value), "{value}");
+        }
+        for value in [
+            "app",
+            "",
+            "…",
+            "dbname=app_test dbname=prod",
+            "application_name=' dbname=x_test ' dbname=prod",
+            "application_name=' dbname=x_test '",
+            "host='a\\' dbname=x_test ' dbname=prod",
+            "postgres://h/app_test?dbname=prod",
+            "postgres://h/app_test?%64bname=prod",
+            "postgres://latest.example/prod",
+            "file:prod.db%00_test",
+            "postgres://test.example/latest",
+        ] {
+            assert!(!is_named_for_tests(value) && !may_be_for_tests(value), "{value}");
+        }
+    }
 }

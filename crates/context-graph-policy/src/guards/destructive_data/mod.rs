@@ -10,12 +10,13 @@ use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::{is_this_machine, reached_by};
+use crate::effects::{is_httpie, is_this_machine, reached_by};
 use crate::programs::Invocation;
 pub(super) use containers::{is_composed_for_tests, is_one_pod, removes_finished};
 pub(super) use databases::is_passing_scan;
 use databases::{drops_database, makes_statements};
-pub(super) use for_tests::is_for_tests;
+pub(in crate::guards) use for_tests::is_for_tests;
+pub(crate) use for_tests::is_framework;
 
 pub(super) static DATABASE: Rule = Rule::ask("destructive-data/database", Severity::High);
 pub(super) static CONTAINER: Rule = Rule::ask("destructive-data/container", Severity::High);
@@ -42,6 +43,17 @@ fn check(case: &Case<'_>, found: &mut Found) {
     }
 }
 
+/// Whether a request goes to this machine only.
+fn stays_here(call: &Invocation<'_>) -> bool {
+    let hosts = reached_by(call);
+    !hosts.is_empty() && hosts.iter().all(is_this_machine)
+}
+
+/// Whether what a table says about a request is excused, because it stays on this machine.
+pub(super) fn is_request_here(call: &Invocation<'_>) -> bool {
+    is_httpie(&call.run.name) && stays_here(call)
+}
+
 /// Whether an HTTP request deletes something on a server.
 fn deletes_by_request(call: &Invocation<'_>) -> bool {
     if !matches!(call.run.name.as_str(), "curl" | "wget") {
@@ -51,10 +63,7 @@ fn deletes_by_request(call: &Invocation<'_>) -> bool {
     if words.iter().any(|word| word.contains("/_delete_by_query") || word.contains("/doDelete")) {
         return true;
     }
-    let is_near = || {
-        let hosts = reached_by(call);
-        !hosts.is_empty() && hosts.iter().all(is_this_machine)
-    };
+    let is_near = || stays_here(call);
     let told = |methods: &[&str]| {
         let mut given = ["-X", "--method"].iter().flat_map(|option| call.values(option));
         given.any(|method| methods.iter().any(|known| method.known().eq_ignore_ascii_case(known)))

@@ -139,26 +139,25 @@ pub(super) fn is_passed_on(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     if call.run.name == "git" && call.word(0) == "credential" {
         return asks_own_store(case, call);
     }
-    let tells_password =
-        |call: &Invocation<'_>| call.words.iter().any(|word| word.known() == "get-login-password");
-    let tells_output = |call: &Invocation<'_>| call.word(0) == "output";
+    let tells_password = call.words.iter().any(|word| word.known() == "get-login-password");
     let shows_names =
         |run: &Run| run.name == "jq" && run.args.iter().any(|arg| matches!(arg.known(), "keys" | "keys[]"));
-    tells_password(call) && is_taken(case, call, tells_password, |run| run.has("--password-stdin"))
-        || tells_output(call) && is_taken(case, call, tells_output, shows_names)
+    tells_password && is_taken(case, call.run, &|run| run.has("--password-stdin"))
+        || call.word(0) == "output" && is_taken(case, call.run, &shows_names)
 }
 
-/// Whether everything that such calls of a program print goes into a program of another kind.
-fn is_taken(
-    case: &Case<'_>,
-    call: &Invocation<'_>,
-    prints: impl Fn(&Invocation<'_>) -> bool,
-    takes: impl Fn(&Run) -> bool,
-) -> bool {
-    let name = &call.run.name;
-    let printing = case.calls.iter().filter(|other| other.run.name == *name && prints(other)).count();
-    let taking = case.runs().filter(|run| run.fed_by == *name && takes(run)).count();
-    taking >= printing
+/// Whether what a run prints goes into one that takes it, perhaps through programs that only cut it.
+fn is_taken(case: &Case<'_>, run: &Run, takes: &dyn Fn(&Run) -> bool) -> bool {
+    let runs: Vec<&Run> = case.runs().collect();
+    let Some(at) = runs.iter().position(|other| std::ptr::eq(*other, run)) else { return false };
+    // Of several runs of one program, the last one before it feeds the next.
+    let mut rest = runs[at + 1..].iter();
+    let next = rest.find(|other| other.fed_by == run.name || other.name == run.name);
+    next.is_some_and(|next| {
+        next.fed_by == run.name
+            && (takes(next)
+                || matches!(next.name.as_str(), "tr" | "head" | "cut") && is_taken(case, next, takes))
+    })
 }
 
 /// Whether git may only use credentials from a temporary file.

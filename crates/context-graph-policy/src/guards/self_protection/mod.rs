@@ -7,6 +7,7 @@ use super::places::{has_extension, hits, is_within};
 use super::settings_here::{are_agents_used, holds_settings, is_another, replaces_folder};
 use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off, voice};
 use crate::decision::Severity;
+use crate::effects::path::absolute_str;
 use crate::effects::{Access, NamedPlaces, PathEffect, Target, Text, agent_settings};
 use crate::programs::{Given, Invocation, Role, lists};
 use crate::scripts::written_texts;
@@ -103,17 +104,28 @@ fn check(case: &Case<'_>, found: &mut Found) {
 
 /// Whether a file of an agent or a skill registers hooks in its head.
 fn brings_hooks(path: &str, text: &str) -> bool {
-    let is_own = [".claude/agents/", ".claude/skills/", ".claude/commands/"]
+    let place = absolute_str(path, "/");
+    let is_own = ["/.claude/agents/", "/.claude/skills/", "/.claude/commands/"]
         .iter()
-        .any(|folder| path.contains(folder));
+        .any(|folder| place.contains(folder));
+    let text = text.trim_start_matches('\u{feff}');
+    let head = text.strip_prefix("---").map(|head| head.split("\n---").next().unwrap_or(head));
     // An edit may add the key without the lines around it.
+    let lines = head.unwrap_or(text).lines();
     is_own
-        && path.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("md"))
-        && text
-            .strip_prefix("---")
-            .map_or(text, |head| head.split("\n---").next().unwrap_or(head))
-            .lines()
-            .any(|line| line.trim_end() == "hooks:" || line.starts_with("hooks: {"))
+        && place.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("md"))
+        && (head.is_some_and(|head| head.trim_start().starts_with('{') && head.contains("hooks"))
+            || lines.into_iter().any(|line| names_hooks(line, head.is_some())))
+}
+
+/// Whether a line of YAML begins the map `hooks`. All lines of a head may be indented.
+fn names_hooks(line: &str, in_head: bool) -> bool {
+    let line = if in_head { line.trim_start() } else { line };
+    let Some((key, value)) = line.split_once(':') else { return in_head && line.trim_end() == "? hooks" };
+    let (key, value) = (key.trim_end(), value.trim_start());
+    // In double quotes a letter can be escaped.
+    let is_hooks = key.trim_matches(['"', '\'']) == "hooks" || key.starts_with('"') && key.contains('\\');
+    is_hooks && (value.is_empty() || value.starts_with(['{', '#', '&', '!', '*']))
 }
 
 /// An effect on a file of ours, or on one that calls us.
