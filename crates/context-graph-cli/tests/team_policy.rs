@@ -247,10 +247,7 @@ fn a_policy_that_is_gone_or_changed_here_is_told_asked_about_and_on_record() {
     std::fs::remove_file(private(&ada).join("secret")).unwrap();
     for _ in 0..2 {
         let (verdict, reason) = decided(&ada, "ls");
-        assert!(
-            verdict == "ask" && reason.contains("has lost the information"),
-            "{verdict}: {reason}"
-        );
+        assert!(verdict == "ask" && reason.contains("has lost the information"), "{verdict}: {reason}");
     }
     ok(ada.run(&["team", "pull"]));
     assert_eq!(decided(&ada, "git reset --hard").0, "deny");

@@ -37,10 +37,12 @@ fn a_copy_of_the_program_is_the_program_whatever_it_is_called() {
 fn what_an_agent_runs_cannot_trust() {
     let place = Place::new();
     place.foreign_file("policy.toml", "read_only = [\"a\"]\n");
-    for args in [&["trust", "--yes"][..], &["trust", "--revoke"]] {
-        let output = place.command(args).env("CLAUDECODE", "1").output().unwrap();
+    for (args, what) in [(["trust", "--yes"], "trust a project"), (["trust", "--revoke"], "revoke the trust")]
+    {
+        let output = place.command(&args).env("CLAUDECODE", "1").output().unwrap();
         assert!(!output.status.success(), "{args:?} {output:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("agents cannot"), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(&format!("agents cannot {what}")), "{output:?}");
     }
     assert!(place.run(&["trust", "--list"]).stdout.contains("no project is trusted"));
     // Reading is allowed.

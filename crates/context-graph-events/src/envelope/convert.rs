@@ -83,3 +83,41 @@ impl From<HookInput> for Event {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_envelope_becomes_the_event_that_it_wraps() {
+        let call = || (json!({"command": "ls"}), Some("t1".to_owned()));
+        let said = vec![ConversationMessage::new("user", "hello")];
+        let payloads = [
+            HookPayload::session_start("/w", "startup", None),
+            HookPayload::pre_tool_use("Bash", call().0, call().1),
+            HookPayload::post_tool_use("Bash", call().0, json!("a"), call().1),
+            HookPayload::user_prompt("hello", Some(said)),
+            HookPayload::session_end(7, "logout"),
+        ];
+        for payload in payloads {
+            let kind = payload.event_type();
+            let input =
+                HookInput { cwd: Some("/w".to_owned()), ..HookInput::with_timestamp(kind, "s", 5, payload) };
+            let event = Event::from(input);
+            assert_eq!(event.known_name(), Some(kind.event_name()));
+            let common = event.common().unwrap();
+            assert_eq!((common.session_id.as_str(), common.cwd.as_str()), ("s", "/w"));
+            let is_call = matches!(event, Event::PreToolUse(_) | Event::PostToolUse(_));
+            assert_eq!(event.tool_use_id(), is_call.then_some("t1"));
+            match event {
+                Event::PreToolUse(call) => assert_eq!(call.get_command(), Some("ls")),
+                Event::PostToolUse(done) => assert_eq!(done.tool_response, "a"),
+                Event::UserPromptSubmit(prompt) => assert_eq!(prompt.conversation().count(), 1),
+                Event::SessionEnd(end) => assert_eq!(end.duration_ms(), Some(7)),
+                _ => {}
+            }
+        }
+    }
+}
