@@ -120,14 +120,14 @@ fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing,
 }
 
 /// The policy files in force, to say where rules come from.
-pub(crate) struct Origins {
+pub(crate) struct PolicyFilesInForce {
     /// Name and text of each file: the team's, the user's, the project's.
     files: Vec<(String, String)>,
     /// The name of the project's file, if it is not trusted and so can only tighten.
     untrusted: Option<String>,
 }
 
-impl Origins {
+impl PolicyFilesInForce {
     pub(crate) fn of(environment: &Environment) -> Self {
         let files = ProjectFiles::of(environment);
         let user = user_file(environment);

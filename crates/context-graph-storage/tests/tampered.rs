@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Place, snapshot};
-use context_graph_core::session::{EventRecord, Link, LinkOrigin, Ruling, Session};
+use context_graph_core::session::{EventRecord, FoundBy, Link, Ruling, Session};
 use context_graph_storage::sessions::{encode_record, encode_session};
 use context_graph_storage::store::{About, Break, DATABASE, Filter, SessionQuery, Why};
 use context_graph_storage::{FoldBatch, LogRecord, Store, StoreOptions};
@@ -39,7 +39,7 @@ fn records(id: &str) -> Vec<EventRecord> {
     let mut answer = call;
     answer["error"] = json!("no such file");
     let mut start = record(1000, "SessionStart", json!({"source": "startup"}));
-    let link = Link { session_id: "before".into(), origin: LinkOrigin::Named, purpose_vector: [0.0; 13] };
+    let link = Link { session_id: "before".into(), origin: FoundBy::Named, purpose_vector: [0.0; 13] };
     start.link = Some(link);
     vec![
         start,

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::recent::RecentCalls;
 use super::work::{FileTouched, Files, Requests, Uses, Work};
-use super::{Counters, Dream, LinkOrigin, Session, SessionEnd, SessionState};
+use super::{Counters, Dream, FoundBy, Session, SessionEnd, SessionState};
 use crate::continuity::{Continuity, Loop};
 use crate::gwt::lifecycle::Lifecycle;
 use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
@@ -27,7 +27,7 @@ struct EarlierState {
     updated_ms: i64,
     ended_ms: Option<i64>,
     end_reason: Option<String>,
-    link_origin: Option<LinkOrigin>,
+    link_origin: Option<FoundBy>,
     previous_purpose: Option<[f32; KURAMOTO_N]>,
     counters: Counters,
     /// The forecast of continuity.

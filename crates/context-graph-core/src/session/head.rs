@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Counters, LinkOrigin, Work};
+use super::{Counters, FoundBy, Work};
 use crate::gwt::forecast::Forecaster;
 use crate::gwt::lifecycle::Lifecycle;
 use crate::gwt::session_identity::{KURAMOTO_N, SessionIdentitySnapshot};
@@ -17,7 +17,7 @@ pub struct SessionBeginning {
     _texts: (String, String, String),
     _times: (i64, i64, Option<i64>),
     _end_reason: Option<String>,
-    _link: (Option<LinkOrigin>, Option<[f32; KURAMOTO_N]>),
+    _link: (Option<FoundBy>, Option<[f32; KURAMOTO_N]>),
     _counters: Counters,
     _forecaster: Forecaster,
     /// What it has done.

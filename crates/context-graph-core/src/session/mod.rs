@@ -64,7 +64,7 @@ const TITLE: usize = 60;
 /// How a session found the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LinkOrigin {
+pub enum FoundBy {
     /// The caller named it.
     Named,
     /// It was the latest of the same project.
@@ -95,7 +95,7 @@ pub struct SessionState {
     /// The client's reason for the end.
     pub end_reason: Option<String>,
     /// How it found the previous session.
-    pub link_origin: Option<LinkOrigin>,
+    pub link_origin: Option<FoundBy>,
     /// The stored purpose vector of the previous session.
     pub previous_purpose: Option<[f32; KURAMOTO_N]>,
     /// Its counters.

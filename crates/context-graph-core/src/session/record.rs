@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::bound::{Bounds, Cut, bound};
-use super::{LinkOrigin, RememberedFile};
+use super::{FoundBy, RememberedFile};
 use crate::gwt::session_identity::KURAMOTO_N;
 use context_graph_secrets::{Memory, Redactor};
 
@@ -17,7 +17,7 @@ pub struct Link {
     /// Its id.
     pub session_id: String,
     /// How it was found.
-    pub origin: LinkOrigin,
+    pub origin: FoundBy,
     /// Its stored purpose vector.
     pub purpose_vector: [f32; KURAMOTO_N],
 }

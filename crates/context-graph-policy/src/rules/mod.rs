@@ -7,8 +7,8 @@
 mod actions;
 mod decide;
 pub mod gates;
-mod origin;
 mod policies;
+mod stated;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use crate::{Context, Effects, Guards, NamedPlaces, PolicyConfig, RealFileSystem}
 
 pub use actions::actions_of;
 pub use decide::RulesDecision;
-pub use origin::stated_at;
+pub use stated::stated_at;
 pub use text::problems_in;
 
 /// The name of a policy file.

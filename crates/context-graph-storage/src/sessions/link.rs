@@ -1,7 +1,7 @@
 //! Links a starting session to the previous one.
 
 use context_graph_core::session::{
-    EventRecord, Link, LinkOrigin, REMEMBERED_SESSIONS, RememberedFile, Session, Work, remember,
+    EventRecord, FoundBy, Link, REMEMBERED_SESSIONS, RememberedFile, Session, Work, remember,
 };
 use context_graph_events::claude_code::SessionSource;
 
@@ -61,7 +61,7 @@ impl Sessions {
             found => found?,
         };
         match found {
-            Some((id, LinkOrigin::Named, _, true, _)) => {
+            Some((id, FoundBy::Named, _, true, _)) => {
                 linked.refused_previous = Some(NotBefore::Circle(id));
             }
             Some((.., true, _)) | None => {}
@@ -87,13 +87,13 @@ impl Sessions {
         session_id: &str,
         source: &SessionSource,
         named: Option<String>,
-    ) -> Result<Option<(String, LinkOrigin)>> {
+    ) -> Result<Option<(String, FoundBy)>> {
         if let Some(id) = named {
-            return Ok(Some((id, LinkOrigin::Named)));
+            return Ok(Some((id, FoundBy::Named)));
         }
         let origin = match source {
-            SessionSource::Startup | SessionSource::Clear => LinkOrigin::LatestOfProject,
-            SessionSource::Fork => LinkOrigin::Fork,
+            SessionSource::Startup | SessionSource::Clear => FoundBy::LatestOfProject,
+            SessionSource::Fork => FoundBy::Fork,
             _ => return Ok(None),
         };
         let latest = match store {

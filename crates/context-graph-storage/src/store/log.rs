@@ -9,7 +9,7 @@ use super::block::Block;
 use super::ledger::{Ledger, find};
 use super::sealed;
 use super::write::number;
-use super::{LogEntry, LogRecord, LogVisitor, Store, StoredRecord};
+use super::{LogRecord, LogVisitor, LoggedRecord, Store, StoredRecord};
 use crate::error::Result;
 use crate::session_key::SessionKey;
 
@@ -95,7 +95,7 @@ pub(super) fn session_id(connection: &Connection, session: i64) -> rusqlite::Res
     statement.query_row([session], |row| row.get(0))
 }
 
-fn owned(id: &str, entry: LogEntry<'_>) -> StoredRecord {
+fn owned(id: &str, entry: LoggedRecord<'_>) -> StoredRecord {
     StoredRecord {
         session_id: id.to_owned(),
         seq: entry.seq,
@@ -121,13 +121,13 @@ pub(super) fn walk(
     while let Some(row) = rows.next()? {
         let first = row.get::<_, i64>(0)?.cast_unsigned();
         let Some(block) = read(session, first, row.get_ref(1)?) else {
-            if visit(LogEntry { seq: first, content: None }).is_break() {
+            if visit(LoggedRecord { seq: first, content: None }).is_break() {
                 return Ok(());
             }
             continue;
         };
         for packed in block.records().filter(|packed| packed.seq >= from_seq) {
-            if visit(LogEntry { seq: packed.seq, content: Some(packed.content) }).is_break() {
+            if visit(LoggedRecord { seq: packed.seq, content: Some(packed.content) }).is_break() {
                 return Ok(());
             }
         }

@@ -217,7 +217,7 @@ pub struct SessionQuery {
 
 /// A record of the log, as it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogEntry<'a> {
+pub struct LoggedRecord<'a> {
     /// Its sequence number in the session, from 1.
     pub seq: u64,
     /// Its content; `None` if it is not valid.
@@ -291,7 +291,7 @@ pub struct CheckReport {
 pub type SessionVisitor<'a> = &'a mut dyn FnMut(SessionRow) -> ControlFlow<()>;
 
 /// Receives log records one at a time; [`ControlFlow::Break`] ends the walk.
-pub type LogVisitor<'a> = &'a mut dyn FnMut(LogEntry<'_>) -> ControlFlow<()>;
+pub type LogVisitor<'a> = &'a mut dyn FnMut(LoggedRecord<'_>) -> ControlFlow<()>;
 
 /// Returns what to store, given the stored snapshot.
 pub type Change<'a> = &'a mut dyn FnMut(Option<SessionIdentitySnapshot>) -> Result<FoldBatch>;

@@ -16,7 +16,7 @@ use super::PlaceArgs;
 use crate::commands::failure::{CommandResult, Failure};
 use crate::commands::read_file_or_stdin;
 use crate::error_code::ErrorCode;
-use crate::rules::{Origins, TYPE_IT_YOURSELF};
+use crate::rules::{PolicyFilesInForce, TYPE_IT_YOURSELF};
 use crate::suggest;
 use crate::{Environment, table};
 
@@ -63,12 +63,12 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> CommandResul
         .as_ref()
         .zip(event.known_name())
         .map(|(caller, name)| agents::render(caller, &context_graph_policy::reply(name, &decision)));
-    let origins = Origins::of(&environment);
+    let policy_files = PolicyFilesInForce::of(&environment);
     if args.place.json {
         let mut object = describe(&decision);
         for finding in object["findings"].as_array_mut().into_iter().flatten() {
             let rule = finding["rule"].as_str().unwrap_or_default().to_owned();
-            finding["from"] = json!(origins.places(&rules, &rule));
+            finding["from"] = json!(policy_files.places(&rules, &rule));
         }
         object["took_us"] = json!(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         if let (Some(reply), Some(caller)) = (&reply, &caller) {
@@ -100,7 +100,7 @@ pub(super) fn run(args: &ExplainArgs, environment: &Environment) -> CommandResul
     }
     lines.push("what the rules say:".to_owned());
     for finding in decision.findings() {
-        let places = origins.places(&rules, &finding.rule);
+        let places = policy_files.places(&rules, &finding.rule);
         let from = if places.is_empty() { String::new() } else { format!(" ({})", places.join(" and ")) };
         lines.push(format!("  {} by {}{from}: {}", finding.verb.as_str(), finding.rule, finding.reason));
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{PlaceArgs, unenforced};
 use crate::commands::failure::CommandResult;
-use crate::rules::{Origins, POLICIES};
+use crate::rules::{POLICIES, PolicyFilesInForce};
 use crate::team_policy::TEAM;
 use crate::{Environment, table};
 
@@ -37,9 +37,9 @@ impl List {
 
 pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> CommandResult {
     let rules = args.rules(environment);
-    let origins = Origins::of(&args.environment(environment));
+    let policy_files = PolicyFilesInForce::of(&args.environment(environment));
     let mut list = List::default();
-    built_in(&mut list, &rules, &origins);
+    built_in(&mut list, &rules, &policy_files);
     for (policies, whose, standing) in
         [(rules.team_policies(), TEAM, Standing::Trusted), (rules.policies(), "", rules.standing())]
     {
@@ -49,7 +49,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> CommandResult 
     }
     for gate in &rules.config().stop_gates {
         let name = format!("stop-gate/{}", gate.name);
-        let from = origins.places(&rules, &name);
+        let from = policy_files.places(&rules, &name);
         let mut object = json!(gate);
         object["rule"] = name.clone().into();
         object["from"] = json!(from);
@@ -72,7 +72,7 @@ pub(super) fn run(args: &PlaceArgs, environment: &Environment) -> CommandResult 
     table::print_dropping(&heading, &["severity", "from", "what it is for"], "", list.rows)
 }
 
-fn built_in(list: &mut List, rules: &Rules, origins: &Origins) {
+fn built_in(list: &mut List, rules: &Rules, policy_files: &PolicyFilesInForce) {
     let config = rules.config();
     let word = |verdict: GuardVerdict| match verdict {
         GuardVerdict::Deny => "deny",
@@ -85,7 +85,7 @@ fn built_in(list: &mut List, rules: &Rules, origins: &Origins) {
             } else {
                 "off"
             };
-            let from = origins.places(rules, rule.id);
+            let from = policy_files.places(rules, rule.id);
             let object = json!({
                 "rule": rule.id,
                 "guard": known.id,
