@@ -97,7 +97,7 @@ impl<'a> Module<'a> {
     }
 }
 
-impl<'a> RegoRule<'_, 'a> {
+impl RegoRule<'_, '_> {
     /// The name of a function, with dots between its parts: `f(x)`, `a.f(x)`, `a["f"](x)`.
     pub(super) fn function(&self) -> Option<String> {
         let open = self.tokens.iter().position(|(_, token)| *token == Token::Sign(b'('))?;
