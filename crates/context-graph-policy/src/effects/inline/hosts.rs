@@ -22,10 +22,12 @@ pub(super) fn add(known: &mut Vec<String>, hosts: Vec<String>) {
     }
 }
 
-/// What names a host among strings.
+/// What names a host among strings. An address in a sentence is not one that the code asks.
 pub(super) fn named(literals: &[String]) -> Vec<String> {
-    let is_address =
-        |text: &&String| text.contains("://") || matches!(text.as_str(), "127.0.0.1" | "localhost");
+    let is_address = |text: &&String| match text.trim_start().split_once("://") {
+        Some((scheme, _)) => !scheme.contains(char::is_whitespace),
+        None => matches!(text.as_str(), "127.0.0.1" | "localhost"),
+    };
     literals.iter().filter(is_address).cloned().collect()
 }
 
