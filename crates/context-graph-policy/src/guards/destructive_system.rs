@@ -162,11 +162,11 @@ fn is_device(place: &str) -> bool {
 
 /// Whether the program works on disk images only, which are ordinary files.
 pub(super) fn is_on_file(case: &Case<'_>, call: &Invocation<'_>) -> bool {
-    let is_device = |place: &str| ["/dev", "/proc", "/sys"].iter().any(|folder| is_within(place, folder));
+    let is_special = |place: &str| ["/dev", "/proc", "/sys"].iter().any(|folder| is_within(place, folder));
     let names_device = |name: &Text| {
         let places = Places { home: case.ctx.home, fs: case.ctx.fs };
         let target = Target::new(name, &call.run.cwd, places);
-        is_device(target.path.prefix()) || target.real.iter().any(|place| is_device(place))
+        is_special(target.path.prefix()) || target.real.iter().any(|place| is_special(place))
     };
     // Options that the tables do not know may be followed by anything, and some name a second device behind a `=`.
     let hides_device = |arg: &Text| {
@@ -174,7 +174,8 @@ pub(super) fn is_on_file(case: &Case<'_>, call: &Invocation<'_>) -> bool {
         arg.has_hole() || names_device(arg) || parts.any(|part| names_device(&Text::lit(part)))
     };
     let is_linked = case.effects.paths.iter().any(|effect| {
-        effect.by == "ln" && effect.access == Access::Read && effect.target.places().any(is_device)
+        let leads_there = |place: &str| is_device(place) || is_special(place) && !is_within(place, "/dev");
+        effect.by == "ln" && effect.access == Access::Read && effect.target.places().any(leads_there)
     });
     let is_image = |operand: &Text| operand.file_name().known().trim_start_matches('.').contains('.');
     let operands = call.operands();

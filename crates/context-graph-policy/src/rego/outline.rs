@@ -97,10 +97,61 @@ impl<'a> Module<'a> {
     }
 }
 
-impl<'a> RegoRule<'_, 'a> {
-    /// The functions that a function calls, by name. Its own head is not a call.
-    pub(super) fn calls(&self) -> impl Iterator<Item = &'a str> {
-        calls(&self.tokens[1..]).map(|(_, name)| name)
+impl RegoRule<'_, '_> {
+    /// The name of a function, with dots between its parts: `f(x)`, `a.f(x)`, `a["f"](x)`.
+    pub(super) fn function(&self) -> Option<String> {
+        let open = self.tokens.iter().position(|(_, token)| *token == Token::Sign(b'('))?;
+        self.path_before(open).filter(|(start, _)| *start == 0).map(|(_, path)| path)
+    }
+
+    /// The functions that a function calls or puts in the place of others, by name. Its own head is not a call.
+    pub(super) fn calls(&self) -> impl Iterator<Item = String> {
+        let token = |at: usize| self.tokens.get(at).map(|(_, token)| *token);
+        (1..self.tokens.len()).filter_map(move |at| {
+            let end = match token(at)? {
+                Token::Sign(b'(') => at,
+                // `with upper as f`
+                Token::Name("as") => self.path_end(at + 1),
+                _ => return None,
+            };
+            let (start, path) = self.path_before(end)?;
+            let is_keyword = matches!(token(start), Some(Token::Name(name)) if KEYWORDS.contains(&name));
+            (start > 0 && !is_keyword).then_some(path)
+        })
+    }
+
+    /// Where a path that starts here ends.
+    fn path_end(&self, start: usize) -> usize {
+        let is_part = |token: Token<'_>| {
+            matches!(token, Token::Name(name) if !KEYWORDS.contains(&name))
+                || matches!(token, Token::Text(_) | Token::Sign(b'[' | b']' | b'.'))
+        };
+        let rest = self.tokens.iter().skip(start);
+        start + rest.take_while(|(_, token)| is_part(*token)).count()
+    }
+
+    /// The path that ends here, with the place of its first name: `a.b`, `a["b"].c`.
+    fn path_before(&self, end: usize) -> Option<(usize, String)> {
+        let mut parts: Vec<&str> = Vec::new();
+        let mut at = end;
+        loop {
+            match &self.tokens[..at] {
+                [.., (_, Token::Sign(b'[')), (_, Token::Text(part)), (_, Token::Sign(b']'))] => {
+                    parts.push(part);
+                    at -= 3;
+                }
+                [.., (_, Token::Sign(b'.')), (_, Token::Name(part))] => {
+                    parts.push(part);
+                    at -= 2;
+                }
+                [.., (_, Token::Name(part))] => {
+                    parts.push(part);
+                    parts.reverse();
+                    return Some((at - 1, parts.join(".")));
+                }
+                _ => return None,
+            }
+        }
     }
 }
 

@@ -6,14 +6,16 @@
 use std::collections::BTreeMap;
 
 use super::error::{RegoError, RegoErrorKind};
-use super::outline::{Module, RuleKind};
+use super::outline::Module;
 
 struct Function<'a> {
-    package: &'a str,
-    name: &'a str,
+    /// Its path below `data`.
+    path: String,
+    name: String,
     file: &'a str,
     line: u32,
-    calls: Vec<&'a str>,
+    /// What it calls, each by all paths below `data` that may be meant.
+    calls: Vec<Vec<String>>,
 }
 
 /// The first function on a cycle of calls.
@@ -28,31 +30,47 @@ pub(super) fn find(modules: &[Module<'_>]) -> Option<RegoError> {
 
 fn functions_of<'a>(module: &Module<'a>) -> Vec<Function<'a>> {
     let rules = module.rules();
-    let functions = rules.iter().filter(|rule| rule.kind == RuleKind::Function);
     let (package, file) = (module.source.package.as_str(), &*module.source.path);
+    let imports: Vec<(&str, String)> = module.imports().collect();
+    let functions = rules.iter().filter_map(|rule| Some((rule, rule.function()?)));
     functions
-        .map(|rule| Function {
-            package,
-            name: rule.name,
+        .map(|(rule, name)| Function {
+            path: format!("{package}.{name}"),
+            name,
             file,
             line: rule.line,
-            calls: rule.calls().collect(),
+            calls: rule.calls().map(|call| meanings(&call, package, &imports)).collect(),
         })
         .collect()
+}
+
+/// The paths below `data` that the name of a called function may mean: itself, in its own package, or by an import.
+fn meanings(call: &str, package: &str, imports: &[(&str, String)]) -> Vec<String> {
+    let (first, rest) = call.split_once('.').unwrap_or((call, ""));
+    if first == "data" {
+        return vec![rest.to_owned()];
+    }
+    let imported = imports.iter().filter(|(alias, _)| *alias == first);
+    let imported = imported.map(|(_, meant)| format!("{meant}.{rest}").trim_matches('.').to_owned());
+    imported.chain([format!("{package}.{call}")]).collect()
 }
 
 /// Which functions each function calls.
 fn callees(functions: &[Function<'_>]) -> Vec<Vec<usize>> {
     let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, function) in functions.iter().enumerate() {
-        named.entry(function.name).or_default().push(at);
+        named.entry(&function.path).or_default().push(at);
     }
+    // An escaped letter may hide any name.
+    let is_escaped = |path: &str| path.contains('\\');
+    let hidden: Vec<usize> = (0..functions.len()).filter(|at| is_escaped(&functions[*at].path)).collect();
     let called_by = |caller: &Function<'_>| {
-        let mut found = Vec::new();
-        for call in &caller.calls {
-            let name = call.rsplit('.').next().unwrap_or(call);
-            let candidates = named.get(name).into_iter().flatten().copied();
-            found.extend(candidates.filter(|at| is_call_of(call, caller.package, &functions[*at])));
+        let mut found = if caller.calls.is_empty() { Vec::new() } else { hidden.clone() };
+        for path in caller.calls.iter().flatten() {
+            if is_escaped(path) {
+                return (0..functions.len()).collect();
+            }
+            found.extend(named.get(path.as_str()).into_iter().flatten().copied());
         }
         found
     };
@@ -74,16 +92,6 @@ fn reaches(callees: &[Vec<usize>], from: usize, to: usize) -> bool {
         }
     }
     false
-}
-
-fn is_call_of(call: &str, package: &str, callee: &Function<'_>) -> bool {
-    match call.rsplit_once('.') {
-        None => call == callee.name && package == callee.package,
-        // Import names are not resolved: any other package counts.
-        Some((path, name)) => {
-            name == callee.name && (package != callee.package || path.strip_prefix("data.") == Some(package))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -108,6 +116,28 @@ mod tests {
         let other = "package q\nimport data.p\ng(x) := p.f(x)";
         assert!(circle(&["package p\nimport data.q\nf(x) := q.g(x)", other]).is_some());
         assert!(circle(&["package p\nf(x) := data.p.f(x)"]).is_some());
+        let other = "package q\ng(x) := data[\"p\"].f(x)";
+        assert!(circle(&["package p\nf(x) := data[\"q\"].g(x)", other]).is_some());
+    }
+
+    #[test]
+    fn circles_are_found_however_the_function_is_named() {
+        for rules in [
+            "f(x) := data[\"p\"][\"f\"](x)",
+            "f(x) := data.p[\"f\"](x)",
+            "f(x) := data.p[\"\\u0066\"](x)",
+            "a.f(x) := data.p.a.f(x)",
+            "a.f(x) := a.f(x)",
+            "a[\"f\"](x) := data.p.a.f(x)",
+            "a[\"\\u0066\"](x) := a.f(x)",
+            "f(x) := y if { y := upper(x) with upper as f }",
+            "f(x) := y if { y := upper(x) with upper as data.p[\"f\"] }",
+            "import data.p as q\nf(x) := q.f(x)",
+            "import data as d\nf(x) := d.p.f(x)",
+            "import data.p.f as g\nf(x) := g(x)",
+        ] {
+            assert!(circle(&[&format!("package p\n{rules}")]).is_some(), "{rules}");
+        }
     }
 
     #[test]
@@ -118,5 +148,7 @@ mod tests {
         );
         assert_eq!(circle(&["package p\nimport data.q\nf(x) := q.f(x)", "package q\nf(x) := x"]), None);
         assert_eq!(circle(&["package p\nf(x) := upper(x)\na := f(`f(`)\nb := f(a)"]), None);
+        assert_eq!(circle(&["package p\nf(x) if { x in [\"f\"]\n(x == 1) }"]), None);
+        assert_eq!(circle(&["package p\ng(x) := x\nf(x) := y if { y := upper(x) with upper as g }"]), None);
     }
 }

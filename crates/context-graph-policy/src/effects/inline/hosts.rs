@@ -1,35 +1,40 @@
 //! The hosts that code talks to.
 
 use super::literals::{outside_strings, statements, string_literals};
-use super::{Scan, Statement, has};
+use super::{Scan, has};
 use crate::effects::is_this_machine;
 use crate::effects::tools::host_of;
 
 /// How many hosts of one piece of code are looked at.
 const MAX_HOSTS: usize = 16;
 
-/// Adds the hosts that are new.
+fn is_here(host: &str) -> bool {
+    is_this_machine(&host_of(host))
+}
+
+/// Adds the hosts that are new. Of those on this machine one is enough, so that they leave room for others.
 pub(super) fn add(known: &mut Vec<String>, hosts: Vec<String>) {
     for host in hosts {
-        if known.len() < MAX_HOSTS && !known.contains(&host) {
+        let is_new = !known.contains(&host) && (known.is_empty() || !is_here(&host));
+        if known.len() < MAX_HOSTS && is_new {
             known.push(host);
         }
     }
 }
 
-/// What names a host among strings.
-fn addresses(literals: &[String]) -> Vec<String> {
-    let is_address =
-        |text: &&String| text.contains("://") || matches!(text.as_str(), "127.0.0.1" | "localhost");
+/// What names a host among strings. An address in a sentence is not one that the code asks.
+pub(super) fn named(literals: &[String]) -> Vec<String> {
+    let is_address = |text: &&String| match text.trim_start().split_once("://") {
+        Some((scheme, _)) => !scheme.contains(char::is_whitespace),
+        None => matches!(text.as_str(), "127.0.0.1" | "localhost"),
+    };
     literals.iter().filter(is_address).cloned().collect()
 }
 
 impl Scan<'_> {
-    /// The hosts that a statement which sends may mean: those that it names, or else all that the code names. An
-    /// empty one is not known.
-    pub(super) fn hosts_of(&self, statement: &Statement<'_>) -> Vec<String> {
-        let own = addresses(&statement.operands);
-        let all = if own.is_empty() { addresses(&string_literals(self.code)) } else { own };
+    /// All hosts that the code names, for a statement that sends and names none. An empty one is not known.
+    pub(super) fn all_hosts(&self) -> Vec<String> {
+        let all = named(&string_literals(self.code));
         if all.is_empty() { vec![String::new()] } else { all }
     }
 
@@ -40,8 +45,9 @@ impl Scan<'_> {
             has(&low, &["connect(", "connection(", "fsockopen(", "bind("])
         };
         let names_itself = |text: &str| {
-            let mut named = self.read(text).operands.into_iter();
-            named.any(|host| is_this_machine(&host_of(&host)))
+            let named = self.read(text).operands;
+            named.iter().any(|host| is_here(host))
+                && named.iter().all(|host| is_here(host) || !host.contains(['.', ':']))
         };
         let connecting: Vec<&str> = statements(self.code).into_iter().filter(connects).collect();
         !connecting.is_empty() && connecting.into_iter().all(names_itself)

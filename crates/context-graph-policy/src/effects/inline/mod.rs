@@ -56,12 +56,16 @@ pub(crate) fn scan(shell: &mut Shell<'_>, language: &str, code: &str, args: &[Te
     scan.whole(shell);
     loaded::note(shell, language, code);
     let folder = shell.cwd().clone();
-    let mut sent_to: Vec<String> = Vec::new();
+    let (mut sent_to, mut sends_anywhere) = (Vec::new(), false);
     let mut reads_file = false;
     for statement in statements(code) {
         let seen = scan.statement(shell, statement);
+        sends_anywhere |= seen.sends && seen.sends_to.is_empty();
         hosts::add(&mut sent_to, seen.sends_to);
         reads_file |= seen.reads;
+    }
+    if sends_anywhere {
+        hosts::add(&mut sent_to, scan.all_hosts());
     }
     shell.set_cwd(folder);
     let loaded =
@@ -110,7 +114,8 @@ struct Statement<'s> {
 
 /// What a statement does that matters for judging the whole code.
 struct Seen {
-    /// The hosts it sends to. An empty one is not known.
+    sends: bool,
+    /// The hosts that it names while it sends.
     sends_to: Vec<String>,
     reads: bool,
 }
@@ -340,8 +345,9 @@ impl<'c> Scan<'c> {
         // Fetching a fixed address sends nothing.
         let fetched =
             low.replace("urlopen('')", "").replace("urlopen(\"\")", "").replace("urllib.request.", "");
-        let sends_to = if has(&fetched, SENDS) && !imported { self.hosts_of(&statement) } else { Vec::new() };
-        Seen { sends_to, reads: reads && !targets.is_empty() }
+        let sends = has(&fetched, SENDS) && !imported;
+        let sends_to = if sends { hosts::named(&statement.operands) } else { Vec::new() };
+        Seen { sends, sends_to, reads: reads && !targets.is_empty() }
     }
 
     fn running(&self, shell: &mut Shell<'_>, statement: &Statement<'_>) {

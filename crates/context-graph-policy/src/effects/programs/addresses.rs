@@ -130,7 +130,7 @@ pub(super) fn is_requester(name: &str) -> bool {
 
 /// Whether the program takes `[METHOD] ADDRESS [ITEM…]`.
 pub(crate) fn is_httpie(name: &str) -> bool {
-    matches!(name, "http" | "https" | "xh" | "xhs" | "httpie")
+    matches!(name, "http" | "https" | "xh" | "httpie")
 }
 
 /// The items of a request by `HTTPie`, which follow its address.

@@ -35,6 +35,8 @@ mod variables;
 mod wrappers;
 mod xargs;
 
+use std::collections::BTreeSet;
+
 pub(crate) use addresses::{
     host_of, is_httpie, is_loopback, is_metadata, is_this_machine, number_of, reached_by, readers_of,
 };
@@ -330,8 +332,9 @@ fn with_new(
     mut assigns: Vec<(String, Text)>,
     others: impl IntoIterator<Item = (String, Text)>,
 ) -> Vec<(String, Text)> {
+    let mut names: BTreeSet<String> = assigns.iter().map(|(name, _)| name.clone()).collect();
     for (name, value) in others {
-        if !assigns.iter().any(|(known, _)| *known == name) {
+        if names.insert(name.clone()) {
             assigns.push((name, value));
         }
     }
