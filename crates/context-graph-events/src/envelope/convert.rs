@@ -112,7 +112,7 @@ mod tests {
             let is_call = matches!(event, Event::PreToolUse(_) | Event::PostToolUse(_));
             assert_eq!(event.tool_use_id(), is_call.then_some("t1"));
             match event {
-                Event::PreToolUse(call) => assert_eq!(call.get_command(), Some("ls")),
+                Event::PreToolUse(call) => assert_eq!(call.get_command().as_deref(), Some("ls")),
                 Event::PostToolUse(done) => assert_eq!(done.tool_response, "a"),
                 Event::UserPromptSubmit(prompt) => assert_eq!(prompt.conversation().count(), 1),
                 Event::SessionEnd(end) => assert_eq!(end.duration_ms(), Some(7)),
