@@ -15,7 +15,7 @@ use crate::members::{Principal, note_push};
 use crate::schema::number;
 use crate::session_row::{about, count};
 use crate::wire::{MAX_BLOCK, MAX_UNPACKED, Push};
-use crate::{given, keys, reached, word_index};
+use crate::{given, keys, reaches_back, word_index};
 
 /// Why a push was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -313,12 +313,12 @@ fn store(
     timed(&mut records);
     let whose = [principal.tenant, principal.member, machine, copy.born, copy.number];
     word_index::learn(connection, &whose, &records)?;
-    if let Some(further) = reached::back(connection, principal.tenant, copy, &records)? {
+    if let Some(further) = reaches_back::back(connection, principal.tenant, copy, &records)? {
         from = further;
     }
     let mut alone = None;
     if from < copy.records {
-        let earlier = reached::earlier(connection, principal.tenant, copy, from)?;
+        let earlier = reaches_back::earlier(connection, principal.tenant, copy, from)?;
         from = earlier.from;
         let mut all = earlier.records;
         timed(&mut all);

@@ -17,7 +17,7 @@ pub mod keys;
 mod manage;
 pub mod members;
 pub mod policy;
-mod reached;
+mod reaches_back;
 mod records;
 pub mod schema;
 mod serve;

@@ -12,7 +12,7 @@ static CONTAINER: Rule = Rule::ask("privilege/container", Severity::High);
 
 pub(super) static GUARD: Guard = Guard {
     id: "privilege",
-    purpose: "nothing runs with more power than the user's own unasked",
+    purpose: "nothing gets more rights than the user's without asking",
     rules: &[&OTHER_USER, &GRANT, &CONTAINER],
     check,
 };

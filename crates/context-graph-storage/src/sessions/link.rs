@@ -24,7 +24,7 @@ pub(super) struct Linked {
 impl Sessions {
     /// The files that the project's last sessions worked on. What cannot be read is skipped: it must not stop a
     /// session from starting.
-    fn remembered(&self, store: &Store, session_id: &str) -> Result<Vec<RememberedFile>> {
+    fn earlier_files(&self, store: &Store, session_id: &str) -> Result<Vec<RememberedFile>> {
         let states = store.newest_states(&self.project(), session_id, REMEMBERED_SESSIONS)?;
         let works: Vec<(Work, String)> = states.iter().filter_map(|state| decode_work(state)).collect();
         Ok(remember(works.iter().map(|(work, project)| (work, project.as_str()))))
@@ -49,7 +49,7 @@ impl Sessions {
                 None => self.peek(&id)?,
             };
             let leads_back = self.leads_back(store, &id, session_id)?;
-            let remembered = store.map(|store| self.remembered(store, session_id)).transpose()?;
+            let remembered = store.map(|store| self.earlier_files(store, session_id)).transpose()?;
             Ok(Some((id, origin, session, leads_back, remembered.unwrap_or_default())))
         });
         // A store that cannot be read now must not stop a session from starting.

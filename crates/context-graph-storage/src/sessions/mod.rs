@@ -114,7 +114,7 @@ impl Sessions {
     pub fn to_record(&self, session_id: &str, event: Event, at_ms: i64) -> Result<EventRecord> {
         // An unreadable state must not keep an event from being passed on.
         let reading = self.folder.session(session_id)?.read_state_unlocked();
-        Ok(self.to_record_knowing(event, at_ms, None, &mut remembered(&reading)))
+        Ok(self.to_record_knowing(event, at_ms, None, &mut known_secrets(&reading)))
     }
 
     /// The record of an event, with what was decided about it. Secrets in `memory` are redacted, new ones are added to it.
@@ -175,7 +175,7 @@ impl Sessions {
         let live = self.folder.session(session_id)?.durable(self.durable);
         // An unreadable state must not keep an event from being stored.
         let reading = live.read_state_unlocked();
-        let mut memory = remembered(&reading);
+        let mut memory = known_secrets(&reading);
         let mut record = self.to_record_knowing(event, at_ms, ruling, &mut memory);
         record.took_us = took_us();
         let damage = self.append_to(&live, &record, &memory)?;
@@ -190,7 +190,7 @@ impl Sessions {
 }
 
 /// The secrets that a session remembers.
-fn remembered(reading: &Result<StateReading>) -> Memory {
+fn known_secrets(reading: &Result<StateReading>) -> Memory {
     let state = reading.as_ref().ok().and_then(|reading| reading.state.as_ref());
     state.map(|state| codec::memory_of(state.payload())).unwrap_or_default()
 }

@@ -142,7 +142,7 @@ impl Sessions {
         // Secrets recognised earlier are redacted first; an unreadable state is reported once the event is
         // stored.
         let known = lock.read_state();
-        let mut memory = known.as_ref().ok().and_then(Option::as_ref).map(remembered).unwrap_or_default();
+        let mut memory = known.as_ref().ok().and_then(Option::as_ref).map(known_secrets).unwrap_or_default();
         let (mut record, event) = self.to_record_and_event(event, at_ms, ruling, &mut memory)?;
         record.took_us = took_us;
         if let Some(session) = seen_before(&mut lock, known.as_ref(), &event, at_ms)? {
@@ -355,7 +355,7 @@ impl Sessions {
 }
 
 /// The secrets that a session remembers.
-fn remembered(cached: &LiveState) -> Memory {
+fn known_secrets(cached: &LiveState) -> Memory {
     memory_of(cached.payload())
 }
 
