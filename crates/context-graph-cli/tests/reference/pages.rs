@@ -187,8 +187,8 @@ pub(crate) fn store(root: &Path) -> String {
 /// The list of schemas, by their own titles.
 pub(crate) fn schemas(root: &Path) -> String {
     let mut page = format!(
-        "{NOTE}\n# Which schemas are there?\n\nJSON Schema of everything that is read or answered. They come from the code; the one of answers is \
-         held against every answer in the tests.\n\n| file | of what |\n|---|---|\n"
+        "{NOTE}\n# Which schemas are there?\n\nJSON Schema of everything that is read or answered. They come from the code, except the \
+         one of answers, which the tests compare with every answer.\n\n| file | of what |\n|---|---|\n"
     );
     let folder = root.join("docs/reference");
     let files =
