@@ -59,7 +59,7 @@ fn place(path: &str) -> Option<PathBuf> {
             Some(root().join(format!("crates/context-graph-{path}")))
         }
         Some(("tests" | "docs" | "fuzz" | "bench" | "dist" | ".ci" | "crates", _)) => Some(root().join(path)),
-        None if path.ends_with(".rs") => {
+        None if is_source(path) => {
             Some(root().join("crates/context-graph-cli/src/commands/hooks").join(path))
         }
         _ => None,
