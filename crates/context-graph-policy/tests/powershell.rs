@@ -181,7 +181,7 @@ fn code_made_at_run_time_is_unknown() {
     let hidden = Unknown::Opaque("PowerShell code made at run time".to_owned());
     for command in ["Invoke-Expression $code", "$code | iex", "[scriptblock]::Create($x)", "Add-Type $source"]
     {
-        assert_eq!(unknowns(command), [hidden.clone()], "{command}");
+        assert_eq!(unknowns(command), std::slice::from_ref(&hidden), "{command}");
     }
     for command in
         ["Write-Host 'do not use iex'", "# iex\nGet-Date", "Select-String iex *.ps1", "Get-Help iex"]
