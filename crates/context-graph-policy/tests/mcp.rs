@@ -116,6 +116,7 @@ fn commands_are_read_as_a_shell_reads_them() {
         assert_eq!(removed("shell__run", &input), ["/app/a b"], "{input}");
     }
     assert_eq!(removed("shell__run", &json!({"command": "rm a", "cwd": "/srv"})), ["/srv/a"]);
+    assert_eq!(removed("shell__run", &json!({"command": "rm ../a", "cwd": "src"})), ["/app/a"]);
     // Text about commands is not a command.
     for tool in ["linear__create_issue", "docs__search", "slack__post_message"] {
         let text =
@@ -136,6 +137,9 @@ fn a_tools_input_may_be_one_level_deeper() {
         assert_eq!(removed("x__do", &input), ["/app/a"], "{input}");
     }
     assert_eq!(removed("fs__delete_file", &json!({"params": {"path": "a"}})), ["/app/a"]);
+    // The folder of the call is that of its steps too. A step's folder is its own.
+    let steps = json!({"cwd": "src", "steps": [{"command": "rm a"}, {"command": "rm b", "cwd": "/srv"}]});
+    assert_eq!(removed("x__do", &steps), ["/app/src/a", "/srv/b"]);
     for input in [json!({"note": "{\"command\": \"rm a\"}"}), json!({"job": {"note": "rm a"}})] {
         assert_eq!(effects("x__do", &input), Effects::default(), "{input}");
     }

@@ -81,6 +81,13 @@ pub(super) fn working_folder(input: &Value) -> Option<&str> {
         .filter(|text| !text.is_empty())
 }
 
+/// The working folder of the whole call: it is beside the tool's input or in it, and not in a step of several.
+pub(super) fn outer_folder<'v>(input: &'v Value, levels: &'v [Cow<'v, Value>]) -> Option<&'v str> {
+    let inner = INNER.iter().filter_map(|field| input.get(field));
+    let parsed = levels.iter().filter(|level| matches!(level, Cow::Owned(_))).map(AsRef::as_ref);
+    std::iter::once(input).chain(inner).chain(parsed).find_map(working_folder)
+}
+
 /// The path of a `file://` address.
 pub(super) fn decoded(address: &str) -> String {
     let mut bytes = Vec::with_capacity(address.len());

@@ -8,7 +8,7 @@ mod stores;
 use std::borrow::Cow;
 
 use commands::{command_of_program, forced_reference, git_tool, run_fields};
-use fields::{collect, levels, working_folder};
+use fields::{collect, levels, outer_folder, working_folder};
 use outward::outward;
 use serde_json::Value;
 use stores::{container, remove_named, send_statements};
@@ -80,13 +80,15 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     let deeds: Vec<String> = deeds.flat_map(words_of).collect();
     let all: Vec<String> = words_of(tool);
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    if let Some(folder) = levels.iter().find_map(|level| working_folder(level)) {
+    let outer = outer_folder(input, &levels);
+    if let Some(folder) = outer {
         let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
         shell.set_cwd(folder);
     }
     for level in &levels {
         let saved = shell.cwd().clone();
-        if let Some(folder) = working_folder(level) {
+        // The folder of the whole call is set already, and a step's own one is for that step only.
+        if let Some(folder) = working_folder(level).filter(|own| outer != Some(*own)) {
             let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
             shell.set_cwd(folder);
         }
