@@ -78,6 +78,7 @@ fn a_name_belongs_to_the_folder_beside_it() {
     let contains = |input: &Value, path: &str| removed("fs__delete_file", input).contains(&path.to_owned());
     assert!(contains(&json!({"directory": "src", "name": "x"}), "/app/src/x"));
     assert!(contains(&json!({"root": "src", "path": "x"}), "/app/src/x"));
+    assert!(!contains(&json!({"root": "src", "path": "x"}), "/app/src"));
     assert!(contains(&json!({"path": ["src", "x"]}), "/app/src/x"));
     // An absolute path belongs nowhere else, and a name alone is no path.
     assert_eq!(removed("fs__delete_file", &json!({"root": "src", "path": "/x"})), ["/x"]);
@@ -221,6 +222,9 @@ fn a_message_may_carry_a_file_or_a_credential() {
     assert_eq!(touched("mail__send_email", &mail), [(Access::Read, "/app/report.pdf".to_owned())]);
     let curl = json!({"data": "@/app/report.csv"});
     assert_eq!(paths("x__upload", &curl, Access::Read), ["/app/report.csv"]);
+    let file = json!({"path": "a"});
+    assert_eq!(paths("drive__upload_file", &file, Access::Read)[0], "/app/a");
+    assert_eq!(paths("drive__upload_file", &file, Access::Write), Vec::<String>::new());
     let sent = |tool: &str, input: &Value| -> Vec<SentKind> {
         effects(tool, input).sends.iter().map(|sent| sent.kind).collect()
     };

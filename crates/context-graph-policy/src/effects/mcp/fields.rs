@@ -151,12 +151,16 @@ pub(super) fn unnamed(input: &Value, out: &mut Vec<(String, String)>, left: &mut
             && !text.contains(['\n', ' '])
             && (text.starts_with('/') || text.starts_with('~') || agent_settings::is_near(text))
     };
-    for (key, value) in input.as_object().into_iter().flatten() {
+    let Some(fields) = input.as_object() else { return };
+    for (key, value) in fields {
         if *left == 0 {
             return;
         }
         *left -= 1;
-        if is_path_key(key) || words_of(key).iter().any(|word| CONTENTS.contains(&word.as_str())) {
+        if is_path_key(key)
+            || is_base(key, fields)
+            || words_of(key).iter().any(|word| CONTENTS.contains(&word.as_str()))
+        {
             continue;
         }
         match value {
@@ -217,6 +221,9 @@ impl Collector<'_> {
                 continue;
             }
             let is_own = own.is_some_and(|(own, _)| own == key);
+            if is_base(key, map) {
+                continue;
+            }
             match value {
                 Value::String(text) if is_path_key(key) || text.starts_with(LOCAL) => {
                     self.path(key, text, if is_own { around } else { folder });
@@ -283,6 +290,15 @@ fn is_folder_key(key: &str) -> bool {
     let last = words.last().map_or("", String::as_str);
     matches!(last, "dir" | "directory" | "folder" | "root" | "parent" | "workdir" | "cwd")
         || matches!(words.concat().as_str(), "basepath" | "rootpath" | "parentpath")
+}
+
+/// Whether a key names a folder that a path beside it belongs to: then the folder itself is not meant.
+fn is_base(key: &str, fields: &Map<String, Value>) -> bool {
+    let is_below = |(key, value): (&String, &Value)| {
+        matches!(words_of(key).concat().as_str(), "path" | "file" | "filepath" | "filename" | "relativepath")
+            && value.as_str().is_some_and(|path| !path.starts_with(['/', '~']) && !path.contains("://"))
+    };
+    is_folder_key(key) && !super::is_destination(key) && fields.iter().any(is_below)
 }
 
 /// Whether a key names a file only beside a folder or in a list of files.

@@ -103,7 +103,6 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     }
     let branch = input.get("branch").and_then(Value::as_str).unwrap_or("main");
     let own_branch = words.iter().any(|word| word == "branch") && !crate::config::protects_by_default(branch);
-    outward(shell, tool, &words, input);
     forced_reference(shell, &words, input);
     container(shell, tool, &all, input);
     // Only paths count: what is deleted by a number usually belongs to the server.
@@ -117,6 +116,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     } else {
         Access::Mention
     };
+    outward(shell, tool, &words, access, input);
     // Metadata of a file, not its content.
     if access == Access::Read
         && any(&["info", "stat", "exists", "metadata"])
@@ -140,7 +140,12 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     if !own_branch {
         remove_named(shell, tool, &all, &words, input, !tool.starts_with("mcp__") || !paths.is_empty());
     }
+    // A tool that uploads and gets no content sends a file of ours.
+    let sends =
+        any(&["upload"]) && !["content", "contents", "data"].iter().any(|key| input.get(*key).is_some());
     for (key, path) in paths {
+        let access =
+            if sends && access == Access::Write && !is_destination(&key) { Access::Read } else { access };
         touch(shell, tool, &words, access, &key, &path);
     }
 }
@@ -153,9 +158,7 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
         return;
     }
     let target = Text::from(path.as_str());
-    let destination = ["dest", "to", "target", "new"]
-        .iter()
-        .any(|word| words_of(key).iter().any(|part| part.starts_with(word)));
+    let destination = is_destination(key);
     let source =
         ["source", "src", "from", "old"].iter().any(|word| words_of(key).iter().any(|part| part == word));
     if destination
@@ -184,6 +187,12 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
         }
         other => shell.touch(other, &target, tool),
     }
+}
+
+/// Whether a field names the place that something is brought to.
+fn is_destination(key: &str) -> bool {
+    let begins = |part: &String| ["dest", "to", "target", "new"].iter().any(|word| part.starts_with(word));
+    words_of(key).iter().any(begins)
 }
 
 /// Whether text from an unnamed field is a path that matters: it exists, or is among our own or the client's
