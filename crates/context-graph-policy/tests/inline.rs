@@ -133,6 +133,8 @@ fn joined_strings_are_one_path_and_the_home_folder_has_one_spelling() {
     ] {
         assert_eq!(removed(program, code), ["/home/dev/x"], "{code}");
     }
+    let here = "child_process.execSync(`rm -r ${process.cwd()}/out`)";
+    assert_eq!(removed("node", here), ["/app/out"]);
 }
 
 #[test]
