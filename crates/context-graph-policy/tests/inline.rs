@@ -273,6 +273,13 @@ fn a_library_does_what_its_program_does() {
     ));
     assert!(has("import boto3\nboto3.client('s3').delete_bucket(Bucket='b')", "sdk-delete by a library"));
     assert!(has("db = sqlite3.connect('app.db')\ndb.execute('DROP TABLE users')", "sql DROP TABLE users"));
+    // A program may get the same words, but is no database.
+    assert!(!has(
+        "subprocess.run(['git', 'commit', '-m', 'DROP TABLE users'])",
+        "sql git commit -m DROP TABLE users"
+    ));
+    let node = effects("node", "const git = require('simple-git')()\ngit.reset('hard')");
+    assert!(runs(&node).contains(&"git reset --hard".to_owned()));
     for code in [
         "import boto3\nboto3.client('s3').list_buckets()",
         "sqlite3.connect(':memory:').execute('DROP TABLE users')",
