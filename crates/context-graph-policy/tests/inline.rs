@@ -89,6 +89,10 @@ fn a_call_decides_what_happens_to_the_strings_beside_it() {
     assert_eq!(paths(&php, Access::Delete), ["/app/a.txt"]);
     assert_eq!(paths(&php, Access::Write), ["/app/b.txt"]);
     assert_eq!(paths(&php, Access::Read), ["/app/c.txt"]);
+    // The name of a file may look like a mode.
+    let ruby = effects("ruby", "File.delete('a')");
+    assert_eq!(paths(&ruby, Access::Delete), ["/app/a"]);
+    assert_eq!(paths(&ruby, Access::Write), Vec::<String>::new());
     // A change of mode is judged like the program's.
     assert_eq!(runs(&effects("python3", "os.chmod('a.txt', 0o777)"))[0], "chmod 777 a.txt");
 }
