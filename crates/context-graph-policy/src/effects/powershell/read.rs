@@ -145,6 +145,7 @@ pub(super) fn without_comments(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
     let mut quote = None;
+    let mut is_closed = true;
     // A comment begins where a word may begin.
     let begins = |before: char| before.is_whitespace() || ";|{}(".contains(before);
     while let Some(c) = rest.chars().next() {
@@ -152,10 +153,14 @@ pub(super) fn without_comments(source: &str) -> String {
         let next = after.chars().next();
         let until = |end: &str| after.find(end).map_or("", |at| &after[at..]);
         // Text between `@'` and `'@`, each at the end or the start of a line, may hold quotes.
-        let here = next.filter(|q| c == '@' && matches!(q, '"' | '\'')).filter(|_| quote.is_none());
+        let here = next.filter(|q| c == '@' && matches!(q, '"' | '\''));
+        let here = here.filter(|_| is_closed && quote.is_none());
         let here = here.filter(|_| after[1..].trim_start_matches([' ', '\r']).starts_with('\n'));
-        if let Some(end) = here.and_then(|open| after.find(&format!("\n{open}@"))) {
-            out.push_str(&rest[..end + 1 + "\n'@".len()]);
+        let end = here.and_then(|open| after.find(&format!("\n{open}@")));
+        // The search is not repeated, because it costs time.
+        is_closed &= here.is_none() || end.is_some();
+        if let Some(end) = end {
+            out.push_str(&rest[..=end + "\n'@".len()]);
             rest = &after[end + "\n'@".len()..];
             continue;
         }
