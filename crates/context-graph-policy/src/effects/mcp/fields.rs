@@ -88,6 +88,17 @@ pub(super) fn outer_folder<'v>(input: &'v Value, levels: &'v [Cow<'v, Value>]) -
     std::iter::once(input).chain(inner).chain(parsed).find_map(working_folder)
 }
 
+/// Whether a field holds what a tool is to write.
+pub(super) fn has_content(level: &Value) -> bool {
+    let is_content = |word: &String| {
+        matches!(
+            word.as_str(),
+            "content" | "contents" | "data" | "body" | "text" | "base64" | "blob" | "bytes"
+        )
+    };
+    level.as_object().into_iter().flatten().any(|(key, _)| words_of(key).iter().any(is_content))
+}
+
 /// The path of a `file://` address.
 pub(super) fn decoded(address: &str) -> String {
     let mut bytes = Vec::with_capacity(address.len());
@@ -294,9 +305,13 @@ fn is_folder_key(key: &str) -> bool {
 
 /// Whether a key names a folder that a path beside it belongs to: then the folder itself is not meant.
 fn is_base(key: &str, fields: &Map<String, Value>) -> bool {
+    let is_relative = |value: &Value| {
+        value.as_str().is_some_and(|path| !path.starts_with(['/', '~']) && !path.contains("://"))
+    };
     let is_below = |(key, value): (&String, &Value)| {
-        matches!(words_of(key).concat().as_str(), "path" | "file" | "filepath" | "filename" | "relativepath")
-            && value.as_str().is_some_and(|path| !path.starts_with(['/', '~']) && !path.contains("://"))
+        let key = words_of(key).concat();
+        matches!(key.trim_end_matches('s'), "path" | "file" | "filepath" | "filename" | "relativepath")
+            && (is_relative(value) || value.as_array().is_some_and(|items| items.iter().any(is_relative)))
     };
     is_folder_key(key) && !super::is_destination(key) && fields.iter().any(is_below)
 }

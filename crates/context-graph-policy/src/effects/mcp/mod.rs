@@ -141,8 +141,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
         remove_named(shell, tool, &all, &words, input, !tool.starts_with("mcp__") || !paths.is_empty());
     }
     // A tool that uploads and gets no content sends a file of ours.
-    let sends =
-        any(&["upload"]) && !["content", "contents", "data"].iter().any(|key| input.get(*key).is_some());
+    let sends = any(&["upload"]) && !levels.iter().any(|level| fields::has_content(level));
     for (key, path) in paths {
         let access =
             if sends && access == Access::Write && !is_destination(&key) { Access::Read } else { access };
