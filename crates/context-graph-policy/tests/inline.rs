@@ -89,6 +89,10 @@ fn a_call_decides_what_happens_to_the_strings_beside_it() {
     assert_eq!(paths(&php, Access::Delete), ["/app/a.txt"]);
     assert_eq!(paths(&php, Access::Write), ["/app/b.txt"]);
     assert_eq!(paths(&php, Access::Read), ["/app/c.txt"]);
+    // The name of a file may look like a mode.
+    let ruby = effects("ruby", "File.delete('a')");
+    assert_eq!(paths(&ruby, Access::Delete), ["/app/a"]);
+    assert_eq!(paths(&ruby, Access::Write), Vec::<String>::new());
     // A change of mode is judged like the program's.
     assert_eq!(runs(&effects("python3", "os.chmod('a.txt', 0o777)"))[0], "chmod 777 a.txt");
 }
@@ -133,6 +137,8 @@ fn joined_strings_are_one_path_and_the_home_folder_has_one_spelling() {
     ] {
         assert_eq!(removed(program, code), ["/home/dev/x"], "{code}");
     }
+    let here = "child_process.execSync(`rm -r ${process.cwd()}/out`)";
+    assert_eq!(removed("node", here), ["/app/out"]);
 }
 
 #[test]
@@ -271,6 +277,13 @@ fn a_library_does_what_its_program_does() {
     ));
     assert!(has("import boto3\nboto3.client('s3').delete_bucket(Bucket='b')", "sdk-delete by a library"));
     assert!(has("db = sqlite3.connect('app.db')\ndb.execute('DROP TABLE users')", "sql DROP TABLE users"));
+    // A program may get the same words, but is no database.
+    assert!(!has(
+        "subprocess.run(['git', 'commit', '-m', 'DROP TABLE users'])",
+        "sql git commit -m DROP TABLE users"
+    ));
+    let node = effects("node", "const git = require('simple-git')()\ngit.reset('hard')");
+    assert!(runs(&node).contains(&"git reset --hard".to_owned()));
     for code in [
         "import boto3\nboto3.client('s3').list_buckets()",
         "sqlite3.connect(':memory:').execute('DROP TABLE users')",

@@ -78,6 +78,7 @@ fn a_name_belongs_to_the_folder_beside_it() {
     let contains = |input: &Value, path: &str| removed("fs__delete_file", input).contains(&path.to_owned());
     assert!(contains(&json!({"directory": "src", "name": "x"}), "/app/src/x"));
     assert!(contains(&json!({"root": "src", "path": "x"}), "/app/src/x"));
+    assert!(!contains(&json!({"root": "src", "path": "x"}), "/app/src"));
     assert!(contains(&json!({"path": ["src", "x"]}), "/app/src/x"));
     // An absolute path belongs nowhere else, and a name alone is no path.
     assert_eq!(removed("fs__delete_file", &json!({"root": "src", "path": "/x"})), ["/x"]);
@@ -116,6 +117,7 @@ fn commands_are_read_as_a_shell_reads_them() {
         assert_eq!(removed("shell__run", &input), ["/app/a b"], "{input}");
     }
     assert_eq!(removed("shell__run", &json!({"command": "rm a", "cwd": "/srv"})), ["/srv/a"]);
+    assert_eq!(removed("shell__run", &json!({"command": "rm ../a", "cwd": "src"})), ["/app/a"]);
     // Text about commands is not a command.
     for tool in ["linear__create_issue", "docs__search", "slack__post_message"] {
         let text =
@@ -136,6 +138,9 @@ fn a_tools_input_may_be_one_level_deeper() {
         assert_eq!(removed("x__do", &input), ["/app/a"], "{input}");
     }
     assert_eq!(removed("fs__delete_file", &json!({"params": {"path": "a"}})), ["/app/a"]);
+    // The folder of the call is that of its steps too. A step's folder is its own.
+    let steps = json!({"cwd": "src", "steps": [{"command": "rm a"}, {"command": "rm b", "cwd": "/srv"}]});
+    assert_eq!(removed("x__do", &steps), ["/app/src/a", "/srv/b"]);
     for input in [json!({"note": "{\"command\": \"rm a\"}"}), json!({"job": {"note": "rm a"}})] {
         assert_eq!(effects("x__do", &input), Effects::default(), "{input}");
     }
@@ -217,6 +222,9 @@ fn a_message_may_carry_a_file_or_a_credential() {
     assert_eq!(touched("mail__send_email", &mail), [(Access::Read, "/app/report.pdf".to_owned())]);
     let curl = json!({"data": "@/app/report.csv"});
     assert_eq!(paths("x__upload", &curl, Access::Read), ["/app/report.csv"]);
+    let file = json!({"path": "a"});
+    assert_eq!(paths("drive__upload_file", &file, Access::Read)[0], "/app/a");
+    assert_eq!(paths("drive__upload_file", &file, Access::Write), Vec::<String>::new());
     let sent = |tool: &str, input: &Value| -> Vec<SentKind> {
         effects(tool, input).sends.iter().map(|sent| sent.kind).collect()
     };

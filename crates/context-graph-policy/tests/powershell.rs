@@ -53,6 +53,10 @@ fn an_argument_is_a_file_or_the_value_of_an_option() {
     assert_eq!(written("Set-Content -Path a.txt -Value 'b.txt' -Encoding utf8"), ["/app/a.txt"]);
     assert_eq!(paths("Get-Content a.txt > b.txt", Access::Read), ["/app/a.txt"]);
     assert_eq!(written("Get-Content a.txt > b.txt"), ["/app/b.txt"]);
+    // A switch may be given with its value.
+    assert_eq!(removed("Remove-Item src -Recurse:$true -Confirm:$false"), ["/app/src"]);
+    assert!(is_recursive("Remove-Item src -Recurse:$true"));
+    assert!(!is_recursive("Remove-Item src -Recurse:$false"));
     // The destination counts as the last word, as for `cp`.
     assert_eq!(runs("Copy-Item -Destination out -Path a").last().unwrap(), "cp a out");
 }
@@ -81,6 +85,15 @@ fn a_variable_is_known_by_its_last_value() {
     assert_eq!(removed("$d = 'build'; Remove-Item $dir"), ["…"]);
     // The command on the right runs, whatever becomes of its result.
     assert_eq!(removed("$x = Remove-Item build"), ["/app/build"]);
+    // Case does not matter. Strings may be added, and a list is several files.
+    assert_eq!(removed("$d = 'build'; $D = 'dist'; Remove-Item $d"), ["/app/dist"]);
+    assert_eq!(removed("$d = 'a' + '/b'; $d += '/c'; Remove-Item $d"), ["/app/a/b/c"]);
+    assert_eq!(removed("$all = 'a', 'b'; Remove-Item $all"), ["/app/a", "/app/b"]);
+    assert_eq!(removed("$d = 'a b'; Remove-Item $d"), ["/app/a b"]);
+    // Of a value that is not plain text nothing is known, also if there was one before.
+    for other in ["\"$env:OUT_DIR\"", "Read-Host", "$x[0]", "(Pick 'a')"] {
+        assert_eq!(removed(&format!("$d = 'build'; $d = {other}; Remove-Item $d")), ["…"], "{other}");
+    }
 }
 
 #[test]
@@ -116,6 +129,10 @@ fn a_pipe_carries_a_listing_to_the_next_command() {
     assert_eq!(written("Get-ChildItem logs | Clear-Content"), ["/app/logs"]);
     // The listing ends at a command that passes on something else.
     assert_eq!(removed("Get-ChildItem build | Measure-Object | Remove-Item"), Vec::<String>::new());
+    assert_eq!(removed("Get-ChildItem build; Remove-Item"), Vec::<String>::new());
+    // What is read and what is moved is only what is listed.
+    assert_eq!(paths("Get-ChildItem notes -Recurse | Get-Content", Access::Read), ["/app/notes"]);
+    assert_eq!(runs("gci logs/*.log | Move-Item -Destination old").last().unwrap(), "mv logs/*.log old");
 }
 
 #[test]
@@ -138,6 +155,11 @@ fn methods_of_objects_and_classes_touch_files() {
     assert_eq!(removed(classes), ["/app/a"]);
     assert_eq!(written(classes), ["/app/b"]);
     assert_eq!(paths(classes, Access::Read), ["/app/d"]);
+    let copy = "[IO.File]::Copy('a', 'b')";
+    assert_eq!(paths(copy, Access::Read), ["/app/a"]);
+    assert_eq!(written(copy), ["/app/b"]);
+    let path = "(Join-Path (Join-Path $HOME 'a') 'b')";
+    assert_eq!(removed(&format!("[IO.File]::Delete({path})")), ["/home/dev/a/b"]);
     assert!(effects("(Get-Item a).Length; [IO.Path]::GetFileName('b'); [Math]::Max(1, 2)").paths.is_empty());
 }
 
@@ -148,11 +170,15 @@ fn blocks_are_read_like_other_statements() {
     assert_eq!(removed("Set-Location src; rm a; cd ..; rm b"), ["/app/src/a", "/app/b"]);
     // A command in parentheses runs too.
     assert_eq!(paths("Set-Content a (Get-Content b)", Access::Read), ["/app/b"]);
+    // A statement may go on in the next line, and ends where a comment begins.
+    assert_eq!(removed("Remove-Item -Force `\n  a"), ["/app/a"]);
+    assert_eq!(removed("Remove-Item a # don't touch b\nRemove-Item c <# not d #>"), ["/app/a", "/app/c"]);
 }
 
 #[test]
 fn programs_are_run_as_in_any_shell() {
     assert_eq!(runs("git push --force; & 'git' pull"), ["git push --force", "git pull"]);
+    assert_eq!(runs("& 'C:\\tools\\git.exe' pull"), ["git pull"]);
     assert_eq!(
         runs("Start-Process git -ArgumentList 'push', '--force' -Wait").last().unwrap(),
         "git push --force"
@@ -201,6 +227,8 @@ fn a_request_may_write_a_file_and_may_send_one() {
     assert_eq!(unknowns(certutil), [Unknown::Downloaded("certutil".to_owned())]);
     let sent = |command: &str| effects(command).sends.into_iter().map(|sent| sent.kind).collect::<Vec<_>>();
     assert_eq!(sent("Invoke-RestMethod https://example.com -Method Put -InFile a.csv"), [SentKind::File]);
+    let sends = "Invoke-RestMethod https://example.com -Method Put -InFile a.csv";
+    assert_eq!(paths(sends, Access::Read), ["/app/a.csv"]);
     assert_eq!(sent("Invoke-RestMethod https://example.com -Method Put -Body 'a'"), [SentKind::Data]);
 }
 
@@ -209,6 +237,8 @@ fn what_shows_credentials_or_weakens_the_machine_is_noticed() {
     let shown = |command: &str| effects(command).disclosures;
     assert_eq!(shown("Get-ChildItem Env:"), [Disclosure::Environment]);
     assert_eq!(shown("Write-Output $env:API_TOKEN"), [Disclosure::Variable]);
+    assert_eq!(shown("[Environment]::GetEnvironmentVariable('API_TOKEN')"), [Disclosure::Variable]);
+    assert_eq!(shown("$t = [Environment]::GetEnvironmentVariable('API_TOKEN')"), []);
     assert_eq!(shown("$env:API_TOKEN = 'a'; Write-Output $env:PATH"), []);
     let weakened = |command: &str| effects(command).privileges;
     assert_eq!(

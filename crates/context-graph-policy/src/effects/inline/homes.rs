@@ -1,4 +1,4 @@
-//! The home folder under the names that languages have for it.
+//! The home folder and the working folder under the names that languages have for them.
 
 /// Expressions for the home folder. Those that contain others come first.
 const SPELLINGS: &[&str] = &[
@@ -48,13 +48,20 @@ const SPELLINGS: &[&str] = &[
     "$*HOME",
 ];
 
-/// The code with each of these expressions replaced by the string `~`; `None` if it has none. Inside a template, `~`
-/// becomes part of the text.
+/// Expressions for the working folder.
+const HERE: &[&str] = &["process.cwd()", "Deno.cwd()", "os.getcwd()", "Path.cwd()", "Dir.pwd", "getcwd()"];
+
+/// The code with each of the first expressions replaced by the string `~`; `None` if it has none. Inside a template,
+/// `~` becomes part of the text. The working folder is only replaced there, by `.`.
 pub(super) fn plain(code: &str) -> Option<String> {
-    if !["HOME", "home", "USERPROFILE", "expanduser"].iter().any(|word| code.contains(word)) {
+    let names = ["HOME", "home", "USERPROFILE", "expanduser", "cwd()", "Dir.pwd"];
+    if !names.iter().any(|word| code.contains(word)) {
         return None;
     }
     let mut text = code.to_owned();
+    for spelling in HERE.iter().filter(|spelling| code.contains(**spelling)) {
+        replace_within(&mut text, spelling, ".");
+    }
     for name in renamed(code) {
         replace(&mut text, &format!("{name}()"));
     }
@@ -64,13 +71,17 @@ pub(super) fn plain(code: &str) -> Option<String> {
     (text != code).then_some(text)
 }
 
-fn replace(text: &mut String, spelling: &str) {
+fn replace_within(text: &mut String, spelling: &str, place: &str) {
     for opening in ["${", "#{", "{"] {
         let within = format!("{opening}{spelling}}}");
         if text.contains(&within) {
-            *text = text.replace(&within, "~");
+            *text = text.replace(&within, place);
         }
     }
+}
+
+fn replace(text: &mut String, spelling: &str) {
+    replace_within(text, spelling, "~");
     let mut from = 0;
     while let Some(at) = text[from..].find(spelling).map(|at| from + at) {
         let before = text[..at].chars().next_back();
@@ -109,10 +120,12 @@ mod tests {
             ("await Deno.remove(Deno.env.get(\"HOME\"))", "await Deno.remove('~')"),
             ("import {homedir as h} from 'os'; rm(h())", "import {homedir as h} from 'os'; rm('~')"),
             ("f\"{os.environ['HOME']}/x\"", "f\"~/x\""),
+            ("run(`rm ${process.cwd()}/x`)", "run(`rm ./x`)"),
         ] {
             assert_eq!(plain(code).as_deref(), Some(wanted));
         }
         assert_eq!(plain("myhomedir()"), None);
         assert_eq!(plain("print(home)"), None);
+        assert_eq!(plain("rm(os.getcwd())"), None);
     }
 }

@@ -115,7 +115,7 @@ fn git(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[String]) {
         }
     } else if low.contains("git_reset_hard") || low.contains(".reset(") && low.contains("working_tree=true") {
         command.extend(["reset", "--hard"].map(Text::lit));
-    } else if uses.git || literals.iter().any(|text| text == "simple-git") {
+    } else if uses.git {
         let Some(sub) = ["reset", "clean", "push", "checkout", "stash"]
             .into_iter()
             .find(|sub| low.contains(&format!(".{sub}(")))

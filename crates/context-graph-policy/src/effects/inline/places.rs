@@ -17,7 +17,7 @@ pub(super) fn target_of(text: &str, statement: &str, globs: bool) -> Text {
 
 /// `open(path, "w")` and similar.
 pub(super) fn opens_for_writing(text: &str, low: &str, operands: &[String]) -> bool {
-    if !low.contains("open") && !low.contains("file") {
+    if !has(low, &["open", "file(", "file.new"]) && !low.contains("inplace") {
         return false;
     }
     if has(low, &["o_wronly", "o_rdwr", "o_trunc", "inplace=true", "inplace=1", "inplace = true"]) {
@@ -31,7 +31,16 @@ pub(super) fn opens_for_writing(text: &str, low: &str, operands: &[String]) -> b
     if text.split("open(").skip(1).take(8).any(reads) {
         return false;
     }
-    operands.iter().any(|text| {
+    // The first string of a call may look like a mode, but is the name. A method's may be the mode.
+    let mut modes: Vec<&String> = operands.iter().collect();
+    for (at, call) in text.match_indices("open(").take(8).filter(|(at, _)| !text[..*at].ends_with('.')) {
+        let rest = text[at + call.len()..].trim_start();
+        let name = string_literals(rest).into_iter().next().filter(|_| rest.starts_with(['"', '\'']));
+        if let Some(at) = modes.iter().position(|mode| Some(*mode) == name.as_ref()) {
+            modes.remove(at);
+        }
+    }
+    modes.into_iter().any(|text| {
         let text = text.to_ascii_lowercase();
         (1..=3).contains(&text.len())
             && text.bytes().all(|c| b"rwaxbtu+".contains(&c))

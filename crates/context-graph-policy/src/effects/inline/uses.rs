@@ -27,7 +27,7 @@ impl Uses {
             archives: has(bare, &["tarfile", "zipfile", "make_archive"]),
             renamed_environment: bare.contains("import environ as "),
             clouds: has(bare, kits::CLOUDS) || has(code, kits::MODULES),
-            git: bare.contains("simplegit"),
+            git: bare.contains("simplegit") || has(code, &["'simple-git'", "\"simple-git\""]),
         }
     }
 }

@@ -81,6 +81,24 @@ pub(super) fn working_folder(input: &Value) -> Option<&str> {
         .filter(|text| !text.is_empty())
 }
 
+/// The working folder of the whole call: it is beside the tool's input or in it, and not in a step of several.
+pub(super) fn outer_folder<'v>(input: &'v Value, levels: &'v [Cow<'v, Value>]) -> Option<&'v str> {
+    let inner = INNER.iter().filter_map(|field| input.get(field));
+    let parsed = levels.iter().filter(|level| matches!(level, Cow::Owned(_))).map(AsRef::as_ref);
+    std::iter::once(input).chain(inner).chain(parsed).find_map(working_folder)
+}
+
+/// Whether a field holds what a tool is to write.
+pub(super) fn has_content(level: &Value) -> bool {
+    let is_content = |word: &String| {
+        matches!(
+            word.as_str(),
+            "content" | "contents" | "data" | "body" | "text" | "base64" | "blob" | "bytes"
+        )
+    };
+    level.as_object().into_iter().flatten().any(|(key, _)| words_of(key).iter().any(is_content))
+}
+
 /// The path of a `file://` address.
 pub(super) fn decoded(address: &str) -> String {
     let mut bytes = Vec::with_capacity(address.len());
@@ -144,12 +162,16 @@ pub(super) fn unnamed(input: &Value, out: &mut Vec<(String, String)>, left: &mut
             && !text.contains(['\n', ' '])
             && (text.starts_with('/') || text.starts_with('~') || agent_settings::is_near(text))
     };
-    for (key, value) in input.as_object().into_iter().flatten() {
+    let Some(fields) = input.as_object() else { return };
+    for (key, value) in fields {
         if *left == 0 {
             return;
         }
         *left -= 1;
-        if is_path_key(key) || words_of(key).iter().any(|word| CONTENTS.contains(&word.as_str())) {
+        if is_path_key(key)
+            || is_base(key, fields)
+            || words_of(key).iter().any(|word| CONTENTS.contains(&word.as_str()))
+        {
             continue;
         }
         match value {
@@ -210,6 +232,9 @@ impl Collector<'_> {
                 continue;
             }
             let is_own = own.is_some_and(|(own, _)| own == key);
+            if is_base(key, map) {
+                continue;
+            }
             match value {
                 Value::String(text) if is_path_key(key) || text.starts_with(LOCAL) => {
                     self.path(key, text, if is_own { around } else { folder });
@@ -276,6 +301,19 @@ fn is_folder_key(key: &str) -> bool {
     let last = words.last().map_or("", String::as_str);
     matches!(last, "dir" | "directory" | "folder" | "root" | "parent" | "workdir" | "cwd")
         || matches!(words.concat().as_str(), "basepath" | "rootpath" | "parentpath")
+}
+
+/// Whether a key names a folder that a path beside it belongs to: then the folder itself is not meant.
+fn is_base(key: &str, fields: &Map<String, Value>) -> bool {
+    let is_relative = |value: &Value| {
+        value.as_str().is_some_and(|path| !path.starts_with(['/', '~']) && !path.contains("://"))
+    };
+    let is_below = |(key, value): (&String, &Value)| {
+        let key = words_of(key).concat();
+        matches!(key.trim_end_matches('s'), "path" | "file" | "filepath" | "filename" | "relativepath")
+            && (is_relative(value) || value.as_array().is_some_and(|items| items.iter().any(is_relative)))
+    };
+    is_folder_key(key) && !super::is_destination(key) && fields.iter().any(is_below)
 }
 
 /// Whether a key names a file only beside a folder or in a list of files.

@@ -8,7 +8,7 @@ mod stores;
 use std::borrow::Cow;
 
 use commands::{command_of_program, forced_reference, git_tool, run_fields};
-use fields::{collect, levels, working_folder};
+use fields::{collect, levels, outer_folder, working_folder};
 use outward::outward;
 use serde_json::Value;
 use stores::{container, remove_named, send_statements};
@@ -80,13 +80,15 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     let deeds: Vec<String> = deeds.flat_map(words_of).collect();
     let all: Vec<String> = words_of(tool);
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    if let Some(folder) = levels.iter().find_map(|level| working_folder(level)) {
+    let outer = outer_folder(input, &levels);
+    if let Some(folder) = outer {
         let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
         shell.set_cwd(folder);
     }
     for level in &levels {
         let saved = shell.cwd().clone();
-        if let Some(folder) = working_folder(level) {
+        // The folder of the whole call is set already, and a step's own one is for that step only.
+        if let Some(folder) = working_folder(level).filter(|own| outer != Some(*own)) {
             let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
             shell.set_cwd(folder);
         }
@@ -101,7 +103,6 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     }
     let branch = input.get("branch").and_then(Value::as_str).unwrap_or("main");
     let own_branch = words.iter().any(|word| word == "branch") && !crate::config::protects_by_default(branch);
-    outward(shell, tool, &words, input);
     forced_reference(shell, &words, input);
     container(shell, tool, &all, input);
     // Only paths count: what is deleted by a number usually belongs to the server.
@@ -115,6 +116,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     } else {
         Access::Mention
     };
+    outward(shell, tool, &words, access, input);
     // Metadata of a file, not its content.
     if access == Access::Read
         && any(&["info", "stat", "exists", "metadata"])
@@ -138,7 +140,11 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     if !own_branch {
         remove_named(shell, tool, &all, &words, input, !tool.starts_with("mcp__") || !paths.is_empty());
     }
+    // A tool that uploads and gets no content sends a file of ours.
+    let sends = any(&["upload"]) && !levels.iter().any(|level| fields::has_content(level));
     for (key, path) in paths {
+        let access =
+            if sends && access == Access::Write && !is_destination(&key) { Access::Read } else { access };
         touch(shell, tool, &words, access, &key, &path);
     }
 }
@@ -151,9 +157,7 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
         return;
     }
     let target = Text::from(path.as_str());
-    let destination = ["dest", "to", "target", "new"]
-        .iter()
-        .any(|word| words_of(key).iter().any(|part| part.starts_with(word)));
+    let destination = is_destination(key);
     let source =
         ["source", "src", "from", "old"].iter().any(|word| words_of(key).iter().any(|part| part == word));
     if destination
@@ -182,6 +186,12 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
         }
         other => shell.touch(other, &target, tool),
     }
+}
+
+/// Whether a field names the place that something is brought to.
+fn is_destination(key: &str) -> bool {
+    let begins = |part: &String| ["dest", "to", "target", "new"].iter().any(|word| part.starts_with(word));
+    words_of(key).iter().any(begins)
 }
 
 /// Whether text from an unnamed field is a path that matters: it exists, or is among our own or the client's

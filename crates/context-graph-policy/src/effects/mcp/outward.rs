@@ -2,16 +2,17 @@
 
 use serde_json::Value;
 
+use super::fields::decoded;
 use super::{MAX_VALUES, strings};
 use crate::effects::shell::Shell;
 use crate::effects::{Access, Origin, SentKind, Text, is_metadata, tools};
 
 /// What a tool fetches or attaches: local files by address, and the cloud's metadata address.
-pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], input: &Value) {
+pub(super) fn outward(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, input: &Value) {
     for field in ["url", "uri", "href", "address"] {
         let Some(url) = input.get(field).and_then(Value::as_str) else { continue };
-        if let Some(path) = url.strip_prefix("file://") {
-            shell.touch(Access::Read, &Text::lit(path), tool);
+        if let Some(path) = url.strip_prefix("file://").filter(|_| access != Access::Delete) {
+            shell.touch(Access::Read, &Text::lit(decoded(path)), tool);
         }
         let host = tools::host_of(url);
         if is_metadata(&host) {

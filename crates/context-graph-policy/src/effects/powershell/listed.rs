@@ -4,7 +4,7 @@ use super::has_flag;
 use super::read::{operands, slashed, with_places};
 use crate::effects::path::{absolute, is_within};
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Access, Text, Unknown};
+use crate::effects::{Access, Origin, Piece, Text, Unknown};
 
 /// Files and folders that pass through a pipe.
 #[derive(Debug, Clone)]
@@ -83,24 +83,42 @@ impl Listing {
     /// Changes or removes everything that is listed. A deep list with a name pattern is treated as the same `find`.
     pub(super) fn act(&self, shell: &mut Shell<'_>, access: Access, by: &str) {
         if let Some(name) = self.name.as_deref().filter(|_| self.deep) {
-            let action: &[&str] = if access == Access::Delete {
-                &["-delete"]
-            } else {
-                &["-exec", "truncate", "-s0", "{}", "+"]
+            let action: &[&str] = match access {
+                Access::Delete => &["-delete"],
+                Access::Read => &["-exec", "cat", "{}", "+"],
+                _ => &["-exec", "truncate", "-s0", "{}", "+"],
             };
             let tests = [&["-name", name], action].concat();
             let start = [Text::lit("find"), self.folder.clone()].into_iter();
             shell.run(start.chain(tests.into_iter().map(Text::lit)).collect(), Vec::new(), &Flow::default());
         } else if let Some(name) = &self.name {
-            let mut files = self.folder.clone();
-            files.push_globbed(&format!("/{name}"));
-            shell.touch_all(access, &files, by, true);
+            shell.touch_all(access, &self.below(name), by, true);
         } else if !self.narrowed {
             shell.touch_all(access, &self.folder, by, true);
         }
         if access == Access::Delete && self.narrowed {
             self.remove_found(shell);
         }
+    }
+
+    /// Everything that is listed, as one pattern. Of a selection only the folder is known.
+    pub(super) fn files(&self) -> Text {
+        match &self.name {
+            Some(name) if self.deep => self.below(&format!("**/{name}")),
+            Some(name) => self.below(name),
+            None if self.narrowed => {
+                let mut files = self.below("");
+                files.push(Piece::Hole(Origin::Output));
+                files
+            }
+            None => self.folder.clone(),
+        }
+    }
+
+    fn below(&self, pattern: &str) -> Text {
+        let mut files = self.folder.clone();
+        files.push_globbed(&format!("/{pattern}"));
+        files
     }
 
     /// Reports the removal of some of a folder's content, except in the project and in temporary folders: there it is

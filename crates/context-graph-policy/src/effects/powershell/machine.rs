@@ -1,7 +1,7 @@
 //! PowerShell: calls of .NET classes, commands that change the machine, and programs that it starts.
 
 use super::plain::static_calls;
-use super::read::with_places;
+use super::read::{slashed, with_places};
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Disclosure, Privilege, Run, Text};
 
@@ -42,16 +42,18 @@ pub(super) fn dotnet(shell: &mut Shell<'_>, statement: &str) {
             let begins = |verbs: &[&str]| verbs.iter().any(|verb| method.starts_with(verb));
             let access = if begins(&["delete", "move", "replace"]) {
                 Access::Delete
-            } else if begins(&["write", "append", "create", "copy", "open", "set"]) || of("streamwriter") {
+            } else if begins(&["write", "append", "create", "open", "set"]) || of("streamwriter") {
                 Access::Write
             } else {
                 Access::Read
             };
             let both = begins(&["copy", "move", "replace", "createsymboliclink"]);
-            for text in
-                texts.iter().filter(|text| !text.prefix().starts_with('$')).take(1 + usize::from(both))
-            {
-                shell.touch_all(access, text, "PowerShell", true);
+            // The second file is a new one.
+            let done = [(access, true), (Access::Write, both)].into_iter().filter(|(_, is_done)| *is_done);
+            for (text, (access, _)) in texts.iter().zip(done) {
+                if !text.prefix().starts_with('$') {
+                    shell.touch_all(access, text, "PowerShell", true);
+                }
             }
         }
     }
@@ -98,4 +100,19 @@ pub(super) fn started(shell: &mut Shell<'_>, args: &[Text], files: &[Text]) {
     };
     let program = program.known().split_whitespace().map(Text::lit);
     shell.run(program.chain(words).collect(), Vec::new(), &Flow::default());
+}
+
+/// `New-Object`: objects of some classes open a file for writing.
+pub(super) fn make_object(shell: &mut Shell<'_>, words: &[Text]) {
+    let class = words.first().map(|class| class.known().to_ascii_lowercase()).unwrap_or_default();
+    let (class, given) = class.split_once('(').map_or((class.as_str(), None), |(class, _)| {
+        let given = words[0].known().split_once('(').map(|(_, given)| given.trim_end_matches(')'));
+        (class, given)
+    });
+    if class.ends_with("streamwriter") || class.ends_with("filestream") {
+        let file = given.map(Text::lit).or_else(|| words.get(1).cloned());
+        if let Some(file) = file {
+            shell.touch(Access::Write, &slashed(&file), "New-Object");
+        }
+    }
 }

@@ -7,9 +7,9 @@ mod plain;
 mod read;
 
 use listed::Listing;
-use machine::{dotnet, machine, started};
-use plain::{with_values, without_splats};
-use read::{nested, operands, slashed, statements, valued, without_sayings, words};
+use machine::{dotnet, machine, make_object, started};
+use plain::{static_calls, with_values, without_splats};
+use read::{nested, operands, slashed, statements, valued, without_comments, without_sayings, words};
 
 use super::shell::{Flow, Shell, Taint};
 use super::{Access, Disclosure, Privilege, Run, SentKind, Text, Unknown};
@@ -31,6 +31,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
         shell.unknown(Unknown::TooLarge);
         return;
     }
+    let source = &*without_comments(source);
     let lower = source.to_ascii_lowercase();
     let run = without_sayings(&lower);
     if HIDDEN.iter().any(|word| run.contains(word))
@@ -55,13 +56,15 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     let mut listed: Option<Listing> = None;
     let mut values: Vec<(String, String)> = Vec::new();
     let mut aliases: Vec<(String, Text)> = Vec::new();
-    let mut all = statements(source);
-    all.extend(nested(source));
-    for statement in all {
+    let inner = nested(source).into_iter().map(|statement| (false, statement));
+    for (is_fed, statement) in statements(source).into_iter().chain(inner) {
+        // A variable may hold the listing of the statement before.
+        if !is_fed && !statement.trim().is_empty() && !statement.trim_start().starts_with('$') {
+            listed = None;
+        }
         let mut statement = with_values(&statement, &mut values, shell);
         dotnet(shell, &statement);
-        let shown = said(&statement).strip_prefix("$env:").filter(|rest| !rest.contains('='));
-        if shown.is_some_and(|name| context_graph_secrets::names_credential(name.trim())) {
+        if shown_variable(&statement).is_some_and(|name| context_graph_secrets::names_credential(&name)) {
             shell.disclose(Disclosure::Variable);
         }
         if listed::deletes_itself(&statement) {
@@ -107,6 +110,18 @@ fn said(statement: &str) -> &str {
         "write-host" | "write-output" | "echo" | "out-host" | "write" => rest.trim().trim_matches('"'),
         _ => statement,
     }
+}
+
+/// The variable of the environment whose value a statement prints.
+fn shown_variable(statement: &str) -> Option<String> {
+    let said = said(statement).trim_start_matches('(').trim();
+    if let Some(rest) = said.strip_prefix("$env:") {
+        return (!rest.contains('=')).then(|| rest.trim().to_owned());
+    }
+    let (class, method, args) = static_calls(said).into_iter().next()?;
+    let is_read = class.ends_with("environment") && method == "getenvironmentvariable";
+    let is_whole = said.starts_with('[') && said.ends_with(')');
+    args.into_iter().next().filter(|_| is_read && is_whole)
 }
 
 fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narrowed: bool) {
@@ -157,6 +172,9 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
         }
         "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "start-bitstransfer" => {
             requested(shell, &name, &files, has_flag(args, "-infile"));
+            if let Some(file) = valued(args, "-infile") {
+                shell.touch(Access::Read, &slashed(file), &name);
+            }
             let second = files.get(1).filter(|_| name == "start-bitstransfer");
             let named = valued(args, "-outfile").or_else(|| valued(args, "-destination"));
             if let Some(file) = named.or(second) {
@@ -179,7 +197,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
             || name.starts_with(['$', '[', '@', '}', '#'])
             || is_keyword(&name) => {}
         _ => {
-            shell.run(words.to_vec(), Vec::new(), &Flow::default());
+            run_as(shell, std::iter::once(slashed(first)).chain(args.iter().cloned()));
         }
     }
 }
@@ -231,7 +249,7 @@ fn on_files(
             run_as(shell, words.iter().map(|word| Text::lit(*word)).chain(files.iter().map(whole)));
         }
         "move-item" | "mv" | "move" | "mi" | "rename-item" | "ren" | "rni" => {
-            let piped = listed.filter(|_| files.len() < 2).map(|listing| listing.folder.clone());
+            let piped = listed.filter(|_| files.len() < 2).map(Listing::files);
             run_as(shell, [Text::lit("mv")].into_iter().chain(piped).chain(files.iter().cloned()));
         }
         "expand-archive" => {
@@ -246,6 +264,10 @@ fn on_files(
             }
         }
         "get-content" | "gc" | "cat" | "type" | "select-string" | "sls" | "format-hex" | "import-csv" => {
+            // `Select-String` may search in text of the pipe.
+            if let Some(listing) = listed.filter(|_| files.is_empty() && !name.starts_with("s")) {
+                listing.act(shell, Access::Read, name);
+            }
             for file in files {
                 shell.touch(Access::Read, file, name);
             }
@@ -267,21 +289,6 @@ fn remove(shell: &mut Shell<'_>, args: &[Text], files: &[Text], listed: Option<&
             shell.unknown(Unknown::DeleteTarget(file.clone()));
         }
         shell.touch_all(Access::Delete, file, "Remove-Item", recursive);
-    }
-}
-
-/// `New-Object`: objects of some classes open a file for writing.
-fn make_object(shell: &mut Shell<'_>, words: &[Text]) {
-    let class = words.first().map(|class| class.known().to_ascii_lowercase()).unwrap_or_default();
-    let (class, given) = class.split_once('(').map_or((class.as_str(), None), |(class, _)| {
-        let given = words[0].known().split_once('(').map(|(_, given)| given.trim_end_matches(')'));
-        (class, given)
-    });
-    if class.ends_with("streamwriter") || class.ends_with("filestream") {
-        let file = given.map(Text::lit).or_else(|| words.get(1).cloned());
-        if let Some(file) = file {
-            shell.touch(Access::Write, &slashed(&file), "New-Object");
-        }
     }
 }
 

@@ -42,78 +42,167 @@ fn passed(entry: &str) -> Option<String> {
     }
 }
 
-/// Writes out `(Join-Path a b)` and `[IO.Path]::Combine(a, b)`.
+/// Calls that return a path: those that join one from parts, and those that return the one they are given.
+const JOINING: &[&str] = &["(join-path ", "[io.path]::combine(", "[system.io.path]::combine("];
+const RETURNING: &[&str] = &["(resolve-path ", "(rvpa ", "(convert-path ", "(cvpa ", "(get-item ", "(gi "];
+
+/// Writes out `(Join-Path a b)` and `[IO.Path]::Combine(a, b)`. The last call comes first, because it may be inside
+/// another.
 fn joined(statement: &str, shell: &Shell<'_>) -> String {
     let mut text = statement.to_owned();
-    let calls = ["(join-path ", "[io.path]::combine(", "[system.io.path]::combine("];
-    let same = ["(resolve-path ", "(rvpa ", "(convert-path ", "(cvpa ", "(get-item ", "(gi "];
-    for call in calls.iter().chain(&same) {
-        for _ in 0..MAX_VALUES {
-            let Some(at) = text.to_ascii_lowercase().find(call) else { break };
-            let inner = &text[at + call.len()..];
-            let Some(end) = inner.find(')') else { break };
-            // A method call on the object is examined as it stands.
-            if same.contains(call) && inner[end + 1..].starts_with('.') {
-                break;
-            }
-            let parts: Vec<String> = words(&inner[..end], shell)
-                .iter()
-                .map(ToString::to_string)
-                .filter(|part| !part.starts_with('-'))
-                .collect();
-            let (mut from, mut to) = (at, at + call.len() + end + 1);
-            if text[..from].ends_with('(') && text[to..].starts_with(')') {
-                (from, to) = (from - 1, to + 1);
-            }
-            text.replace_range(from..to, &format!("\"{}\"", parts.join("/")));
+    let mut until = text.len();
+    for _ in 0..MAX_VALUES {
+        let before = text[..until].to_ascii_lowercase();
+        let calls = JOINING.iter().chain(RETURNING);
+        let Some((at, call)) =
+            calls.filter_map(|call| Some((before.rfind(call)?, *call))).max_by_key(|(at, _)| *at)
+        else {
+            break;
+        };
+        until = at;
+        let inner = &text[at + call.len()..];
+        let Some(end) = inner.find(')') else { continue };
+        // A method call on the object is examined as it stands.
+        if RETURNING.contains(&call) && inner[end + 1..].starts_with('.') {
+            continue;
         }
+        let parts: Vec<String> = words(&inner[..end], shell)
+            .iter()
+            .map(ToString::to_string)
+            .filter(|part| !part.starts_with('-'))
+            .collect();
+        let (mut from, mut to) = (at, at + call.len() + end + 1);
+        // The parentheses of a method's call stay.
+        let named = |before: &str| {
+            before.trim_end_matches(char::is_alphanumeric).ends_with(['.', ':'])
+                && before.ends_with(char::is_alphanumeric)
+        };
+        if let Some(before) = text[..from].strip_suffix('(')
+            && text[to..].starts_with(')')
+            && !named(before)
+        {
+            (from, to) = (from - 1, to + 1);
+        }
+        if text[..from].ends_with('$') {
+            from -= 1;
+        }
+        until = from;
+        text.replace_range(from..to, &format!("\"{}\"", parts.join("/")));
     }
     text
 }
 
 /// Fills in variables that were set to plain text, and remembers those that the statement sets. Returns what the statement runs.
 pub(super) fn with_values(statement: &str, values: &mut Vec<(String, String)>, shell: &Shell<'_>) -> String {
+    // Outside quotes a value with spaces is one word.
+    let is_bare = !statement.contains(['"', '\'']);
     let filled = values.iter().fold(statement.trim().to_owned(), |text, (name, value)| {
-        if text.len() < MAX_STATEMENT { replaced_name(&text, name, value) } else { text }
+        if text.len() >= MAX_STATEMENT {
+            text
+        } else if is_bare && value.contains(' ') && !value.contains('\'') {
+            replaced_name(&text, name, &format!("'{value}'"))
+        } else {
+            replaced_name(&text, name, value)
+        }
     });
-    let assigned = statement.trim().strip_prefix('$').and_then(|rest| rest.split_once('='));
-    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let Some((name, value)) = assigned.map(|(name, value)| (name.trim(), value.trim())) else {
-        return joined(&filled, shell);
-    };
-    if !is_name(name) {
-        return joined(&filled, shell);
+    if let Some(name) = looped(statement) {
+        values.retain(|(known, _)| *known != name);
     }
+    let Some((target, operator, value)) = assignment(statement) else { return joined(&filled, shell) };
     let value = values.iter().fold(value.to_owned(), |text, (name, value)| replaced_name(&text, name, value));
     let value =
         if value.to_ascii_lowercase().starts_with("join-path ") { format!("({value})") } else { value };
     let value = with_places(&joined(&value, shell), shell);
-    let quoted = value.len() > 2 && value.starts_with(['\'', '"']) && value.ends_with(['\'', '"']);
-    let is_place = value.starts_with(['/', '~']) && !value.contains(char::is_whitespace);
-    if (quoted || is_place) && !value.contains('$') {
-        if values.len() < MAX_VALUES {
-            let plain = if quoted { &value[1..value.len() - 1] } else { value.as_str() };
-            values.retain(|(known, _)| known[1..] != *name);
-            values.push((format!("${name}"), plain.to_owned()));
-        }
+    let name = format!("${}", target.to_ascii_lowercase());
+    let before = values.iter().find(|(known, _)| *known == name).map(|(_, before)| before.clone());
+    // Whatever is assigned, the old value is gone.
+    values.retain(|(known, _)| replaced_name(&name, known, "") == name);
+    let plain = plain_text(&value).filter(|_| is_name(target));
+    let whole = plain.and_then(|plain| match operator {
+        "" => Some(plain),
+        "+" if before.as_ref()?.starts_with('\'') => Some(format!("{}, '{plain}'", before?)),
+        "+" => Some(before? + &plain),
+        _ => None,
+    });
+    if let Some(whole) = whole {
+        values.extend(Some((name, whole)).filter(|_| values.len() < MAX_VALUES));
         return statement.to_owned();
     }
     // The command on the right has its effects, whatever happens to its result.
-    if value.starts_with(|c: char| c.is_ascii_alphabetic()) { value } else { statement.to_owned() }
+    let is_command = value.starts_with(|c: char| c.is_ascii_alphabetic());
+    if is_command { value } else { format!("${target} = {value}") }
 }
 
-/// The text with a variable's value in place of its whole name.
-fn replaced_name(text: &str, name: &str, value: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(name) {
-        let after = &rest[at + name.len()..];
-        out.push_str(&rest[..at]);
-        let longer = after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-        out.push_str(if longer { name } else { value });
-        rest = after;
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// What a statement assigns to, without the `$`, the type and the scope before it, the operator, and the value.
+fn assignment(statement: &str) -> Option<(&str, &str, &str)> {
+    let statement = statement.trim();
+    let typed = statement.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let target = typed.map_or(statement, |(_, rest)| rest.trim_start());
+    let (left, value) = target.strip_prefix('$')?.split_once('=')?;
+    let target = left.trim_end_matches(|c: char| "+-*/%? ".contains(c));
+    let operator = left[target.len()..].trim();
+    // A comparison with a string.
+    if target.contains(['"', '\'', '(']) || target.contains(" -") {
+        return None;
     }
-    out + rest
+    let scoped = target.split_once(':').filter(|(scope, _)| !scope.eq_ignore_ascii_case("env"));
+    Some((scoped.map_or(target, |(_, name)| name), operator, value.trim()))
+}
+
+/// The variable of a loop over a list.
+fn looped(statement: &str) -> Option<String> {
+    let lower = statement.trim().to_ascii_lowercase();
+    let name = lower.strip_prefix("foreach")?.trim_start().strip_prefix('(')?.split_whitespace().next()?;
+    Some(name.to_owned())
+}
+
+/// The text that a value is known to be: a string, several that are added, or a path. A list stays in quotes.
+fn plain_text(value: &str) -> Option<String> {
+    let mut items = vec![String::new()];
+    let mut rest = value.strip_prefix("@(").and_then(|list| list.strip_suffix(')')).unwrap_or(value).trim();
+    loop {
+        let quote = rest.chars().next()?;
+        let (text, after) = match quote {
+            '\'' | '"' => rest[1..].split_once(quote)?,
+            '/' | '~' => rest.split_at(rest.find([' ', '\t', ',', '(', ')']).unwrap_or(rest.len())),
+            _ => return None,
+        };
+        items.last_mut()?.push_str(text);
+        rest = after.trim_start();
+        match rest.chars().next() {
+            None => break,
+            Some('+') if items.len() == 1 => {}
+            Some(',') => items.push(String::new()),
+            Some(_) => return None,
+        }
+        rest = rest[1..].trim_start();
+    }
+    let whole = match items.as_slice() {
+        [only] => only.clone(),
+        _ => items.iter().map(|item| format!("'{item}'")).collect::<Vec<_>>().join(", "),
+    };
+    (!whole.is_empty() && !whole.contains('$')).then_some(whole)
+}
+
+/// The text with a variable's value in place of its whole name, which is in lower case.
+pub(super) fn replaced_name(text: &str, name: &str, value: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, _) in text.to_ascii_lowercase().match_indices(name) {
+        let end = at + name.len();
+        let is_longer =
+            !name.ends_with(['}', '%']) && text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        if !is_longer {
+            out.push_str(&text[done..at]);
+            out.push_str(value);
+            done = end;
+        }
+    }
+    out + &text[done..]
 }
 
 /// Calls of static methods: the class and the method in lower case, and the arguments without their quotes.

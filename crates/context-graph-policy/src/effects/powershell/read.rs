@@ -1,6 +1,7 @@
 //! Splits PowerShell into statements and words.
 
 use super::is_cmdlet;
+use super::plain::replaced_name;
 use crate::effects::shell::Shell;
 use crate::effects::{Origin, Piece, Text};
 
@@ -41,6 +42,8 @@ pub(super) fn operands(args: &[Text]) -> Vec<Text> {
             }
         } else if text.starts_with('-') && text.len() > 1 {
             before = text;
+        } else if matches!(text.as_str(), "$true" | "$false") {
+            // The value of a switch.
         } else if option.starts_with("-dest") {
             last = Some(slashed(arg));
         } else {
@@ -84,17 +87,18 @@ pub(super) fn with_places(text: &str, shell: &Shell<'_>) -> String {
     let (home, cwd) = (shell.places.home, shell.cwd().known());
     let profile = format!("{home}/.config/powershell/profile.ps1");
     let places = [
-        ("$env:USERPROFILE", home),
-        ("${env:USERPROFILE}", home),
-        ("%USERPROFILE%", home),
-        ("$env:HOME", home),
-        ("$HOME", home),
-        ("$env:TEMP", "/tmp"),
-        ("$PWD", cwd),
-        ("$PROFILE", &profile),
+        ("$env:userprofile", home),
+        ("${env:userprofile}", home),
+        ("%userprofile%", home),
+        ("$env:home", home),
+        ("$home", home),
+        ("$env:temp", "/tmp"),
+        ("$env:systemdrive", "C:"),
+        ("$pwd", cwd),
+        ("$profile", &profile),
     ];
     places.iter().fold(text.to_owned(), |text, (name, place)| {
-        if text.contains(['$', '%']) { text.replace(name, place) } else { text }
+        if text.contains(['$', '%']) { replaced_name(&text, name, place) } else { text }
     })
 }
 
@@ -132,30 +136,91 @@ pub(super) fn without_sayings(source: &str) -> String {
         let quoted = statement.trim_end().ends_with('\'') && statement.starts_with('\'');
         !statement.contains('(') && (TELLING.contains(&first.as_str()) || first.starts_with('#') || quoted)
     };
-    statements(source).into_iter().filter(|statement| !is_said(statement)).collect::<Vec<_>>().join("\n")
+    let all = statements(source).into_iter().map(|(_, statement)| statement);
+    all.filter(|statement| !is_said(statement)).collect::<Vec<_>>().join("\n")
 }
 
-pub(super) fn statements(source: &str) -> Vec<String> {
-    let mut out = vec![String::new()];
+/// The script without comments, and with statements that go on in the next line written as one.
+pub(super) fn without_comments(source: &str) -> String {
+    let mut out = String::with_capacity(source.len());
+    let mut rest = source;
     let mut quote = None;
-    for c in source.chars() {
-        match quote {
-            Some(open) => {
-                if c == open {
-                    quote = None;
-                }
-            }
-            None => match c {
-                '"' | '\'' => quote = Some(c),
-                ';' | '|' | '\n' | '{' | '}' => {
-                    out.push(String::new());
-                    continue;
-                }
-                _ => {}
-            },
+    let mut is_closed = true;
+    // A comment begins where a word may begin.
+    let begins = |before: char| before.is_whitespace() || ";|{}(".contains(before);
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        let next = after.chars().next();
+        let until = |end: &str| after.find(end).map_or("", |at| &after[at..]);
+        // Text between `@'` and `'@`, each at the end or the start of a line, may hold quotes.
+        let here = next.filter(|q| c == '@' && matches!(q, '"' | '\''));
+        let here = here.filter(|_| is_closed && quote.is_none());
+        let here = here.filter(|_| after[1..].trim_start_matches([' ', '\r']).starts_with('\n'));
+        let end = here.and_then(|open| after.find(&format!("\n{open}@")));
+        // The search is not repeated, because it costs time.
+        is_closed &= here.is_none() || end.is_some();
+        if let Some(end) = end {
+            out.push_str(&rest[..=end + "\n'@".len()]);
+            rest = &after[end + "\n'@".len()..];
+            continue;
         }
-        if let Some(last) = out.last_mut() {
+        rest = after;
+        match (quote, c) {
+            (None, '`') if after.trim_start_matches('\r').starts_with('\n') => {
+                rest = after.trim_start_matches('\r').get(1..).unwrap_or("");
+                out.push(' ');
+                continue;
+            }
+            (None, '<') if next == Some('#') => {
+                rest = until("#>").get(2..).unwrap_or("");
+                continue;
+            }
+            (None, '#') if out.chars().next_back().is_none_or(begins) => {
+                rest = until("\n");
+                continue;
+            }
+            (None | Some('"'), '`') => {
+                out.push(c);
+                out.extend(next);
+                rest = &after[next.map_or(0, char::len_utf8)..];
+                continue;
+            }
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), _) if c == open => quote = None,
+            _ => {}
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// The statements, and whether each may get what the one before it lists: through a pipe, or in its block.
+pub(super) fn statements(source: &str) -> Vec<(bool, String)> {
+    let mut out = vec![(false, String::new())];
+    let mut quote = None;
+    let mut depth = 0usize;
+    let mut chars = source.chars();
+    while let Some(c) = chars.next() {
+        let escaped = if c == '`' && quote != Some('\'') { chars.next() } else { None };
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, ';' | '|' | '\n' | '{' | '}') => {
+                depth = match c {
+                    '{' => depth + 1,
+                    '}' => depth.saturating_sub(1),
+                    _ => depth,
+                };
+                // A line may end behind the pipe.
+                let goes_on = out.last().is_some_and(|(is_fed, text)| *is_fed && text.trim().is_empty());
+                out.push((goes_on || depth > 0 || matches!(c, '|' | '{'), String::new()));
+                continue;
+            }
+            _ => {}
+        }
+        if let Some((_, last)) = out.last_mut() {
             last.push(c);
+            last.extend(escaped);
         }
     }
     out
@@ -170,7 +235,8 @@ pub(super) fn words(statement: &str, shell: &Shell<'_>) -> Vec<Text> {
     let finish = |text: String, bare: bool| {
         let mut made = Text::default();
         let text = with_places(&text, shell);
-        if let Some(at) = text.find('$') {
+        let is_switch = |value: &str| matches!(value.to_ascii_lowercase().as_str(), "$true" | "$false");
+        if let Some(at) = text.find('$').filter(|at| !is_switch(&text[*at..])) {
             made.push_str(&text[..at]);
             made.push(Piece::Hole(Origin::Variable));
             let rest: String = text[at + 1..]
