@@ -265,7 +265,7 @@ fn on_files(
         }
         "get-content" | "gc" | "cat" | "type" | "select-string" | "sls" | "format-hex" | "import-csv" => {
             // `Select-String` may search in text of the pipe.
-            if let Some(listing) = listed.filter(|_| files.is_empty() && !name.starts_with("s")) {
+            if let Some(listing) = listed.filter(|_| files.is_empty() && !name.starts_with('s')) {
                 listing.act(shell, Access::Read, name);
             }
             for file in files {
