@@ -119,7 +119,8 @@ export const search_answers_while_typing_and_the_address_follows = async (place,
   await page.keyboard.type('push --force');
   // The beginning of the words already finds the same call.
   await page.waitForURL(/text=push\+--force/);
-  await page.waitForFunction(() => document.querySelectorAll('.entries .entry').length === 1);
+  // By time, not by drawn frames: a tab behind others may get none.
+  await page.waitForFunction(() => document.querySelectorAll('.entries .entry').length === 1, undefined, { polling: 100 });
   assert.match(await page.locator('.same pre').innerText(), /^context-graph audit log --text 'push --force' --tool '\*'$/);
   await page.reload();
   assert.equal(await page.locator('.entries .entry').count(), 1);
