@@ -16,6 +16,7 @@ pub(super) struct KnownCall {
     /// Whether it was requested.
     pub(super) is_asked: bool,
     /// Whether it was denied.
+    #[serde(alias = "is_refused")]
     pub(super) is_denied: bool,
     /// Its outcome, if it ran and the outcome is known.
     pub(super) outcome: Option<Outcome>,
@@ -85,4 +86,18 @@ impl RecentCalls {
 /// FNV-1a. A collision among a few dozen ids is very unlikely, and costs only a wrong count.
 pub(super) fn hash(id: &str) -> u32 {
     id.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_export_is_read() {
+        let export = r#"[[7,{"is_asked":true,"is_refused":true,"outcome":null}],[8,{"is_asked":true,"is_refused":false,"outcome":"Failure"}]]"#;
+        let denied = KnownCall { is_asked: true, is_denied: true, outcome: None };
+        let failed = KnownCall { is_asked: true, is_denied: false, outcome: Some(Outcome::Failure) };
+        let calls = RecentCalls([(7, denied), (8, failed)].into());
+        assert_eq!(serde_json::from_str::<RecentCalls>(export).unwrap(), calls);
+    }
 }
