@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::common::{Place, Run};
 
-/// The answer for an event whose sender sends these pieces and then stops sending.
-fn stalled(pieces: [&str; 2]) -> Run {
+/// The answer for an event whose sender sends these pieces and then neither sends more nor closes the pipe.
+fn stalled(pieces: &[&str]) -> Run {
     let place = Place::new();
     let mut child = place.command(&["hooks", "event"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -29,12 +29,18 @@ fn stalled(pieces: [&str; 2]) -> Run {
 
 #[test]
 fn a_call_that_does_not_arrive_whole_in_time_asks() {
-    let stop = std::thread::spawn(|| stalled([r#"{"hook_event_name":"Stop","#, r#""session_id":"x""#]));
-    // The event's name may be cut in two, and a piece that ends with a brace need not be the whole payload.
-    let cut = std::thread::spawn(|| stalled([r#"{"hook_event_name":"PreTo"#, r#"olUse","session_id":"x""#]));
-    let brace =
-        stalled([r#"{"hook_event_name":"PreToolUse","tool_input":{"command":"ls"}"#, r#","session_id":"x""#]);
-    for late in [cut.join().unwrap(), brace] {
+    let stop = std::thread::spawn(|| stalled(&[r#"{"hook_event_name":"Stop","#, r#""session_id":"x""#]));
+    // The event's name may be cut in two. A piece that ends with a brace need not be the whole payload, and the pipe may
+    // stay open after the whole payload.
+    let cut = std::thread::spawn(|| stalled(&[r#"{"hook_event_name":"PreTo"#, r#"olUse","session_id":"x""#]));
+    let open = std::thread::spawn(|| {
+        stalled(&[r#"{"hook_event_name":"PreToolUse","tool_input":{"command":"ls"}}"#])
+    });
+    let brace = stalled(&[
+        r#"{"hook_event_name":"PreToolUse","tool_input":{"command":"ls"}"#,
+        r#","session_id":"x""#,
+    ]);
+    for late in [cut.join().unwrap(), open.join().unwrap(), brace] {
         let answer = late.json();
         assert_eq!((late.code, &answer["error_code"]), (1, &json!("timeout")), "{late:?}");
         assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{late:?}");

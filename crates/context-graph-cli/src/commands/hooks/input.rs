@@ -56,6 +56,20 @@ pub fn read_stdin(told: Option<bool>, mut arrived: impl FnMut(&[u8])) -> Result<
     Ok((told_to || !nothing).then_some(bytes))
 }
 
+/// Whether reading stdin would return at once: with more bytes, or because the sender has closed the pipe.
+#[cfg(unix)]
+pub(super) fn is_ready() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = rustix::stdio::stdin();
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&at_once)) != Ok(0)
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_ready() -> bool {
+    true
+}
+
 /// Appends what fits from stdin and returns how much that was. The standard library would allocate a buffer
 /// of its own, which a hook does not need.
 #[cfg(unix)]

@@ -76,7 +76,9 @@ pub(super) fn from_stdin_or_flags(
 pub(super) fn on_stdin(context: &HookContext<'_>, may_be_call: bool) -> Result<Option<Incoming>, HookError> {
     let mut searched = 0;
     let arrived = |bytes: &[u8]| {
-        if may_be_call && searched < suspect::EARLY && !suspect::looks_whole(bytes) {
+        // Nearly all events arrive in one piece, and the pipe is closed at once. They are not searched but decoded.
+        let is_whole = suspect::looks_whole(bytes) && input::is_ready();
+        if may_be_call && searched < suspect::EARLY && !is_whole {
             suspect::prepare_as_call(context, bytes, searched);
             searched = bytes.len();
         }

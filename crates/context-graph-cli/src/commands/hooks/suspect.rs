@@ -31,7 +31,7 @@ pub(super) fn prepare_as_call(context: &HookContext<'_>, bytes: &[u8], searched:
     }
 }
 
-/// Whether the event looks complete. Nearly all arrive in one piece, which is not searched but decoded.
+/// Whether the event looks complete.
 pub(super) fn looks_whole(bytes: &[u8]) -> bool {
     bytes.trim_ascii_end().ends_with(b"}")
 }
