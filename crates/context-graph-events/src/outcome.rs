@@ -7,15 +7,19 @@ use serde_json::Value;
 use crate::claude_code::{Event, PostToolUseFailurePayload, PostToolUsePayload};
 use crate::content::text_of;
 
-/// What became of a call. States of sessions store it by the position of its name here.
+/// What became of a call. States of sessions store it by the position of its name here. Older exports of sessions have
+/// the first three with a capital letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It ran and gave a result.
+    #[serde(alias = "Success")]
     Success,
     /// It ran, or was to run, and gave an error.
+    #[serde(alias = "Failure")]
     Failure,
     /// It was stopped before it finished, which says nothing about the call itself.
+    #[serde(alias = "Interrupted")]
     Interrupted,
     /// It was not allowed to run.
     Denied,
@@ -89,20 +93,14 @@ pub fn is_client_error(result: &Value) -> bool {
 
 /// The client's error text for a call that it stopped because another call of the same batch failed.
 const STOPPED: &str = "Sibling tool call errored";
-/// The client's error text for a call that the user rejected.
-const REJECTED: &str = "The user doesn't want to proceed with this tool use";
 
 impl PostToolUseFailurePayload {
-    /// A failure, unless the user rejected the call, or it was stopped: by the user, or by the client because another
-    /// call of the batch failed.
+    /// A failure, unless the call was stopped: by the user, or by the client because another call of the batch
+    /// failed. It is never "denied": the client sends this event only for calls that ran, and a tool could write any
+    /// text as its error.
     pub fn outcome(&self) -> Outcome {
-        if self.was_interrupted() || self.error.contains(STOPPED) {
-            Outcome::Interrupted
-        } else if self.error.contains(REJECTED) {
-            Outcome::Denied
-        } else {
-            Outcome::Failure
-        }
+        let was_stopped = self.was_interrupted() || self.error.contains(STOPPED);
+        if was_stopped { Outcome::Interrupted } else { Outcome::Failure }
     }
 }
 

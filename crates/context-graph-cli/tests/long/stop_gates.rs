@@ -107,6 +107,18 @@ fn a_command_that_failed_may_have_written_all_the_same() {
 }
 
 #[test]
+fn a_command_that_was_denied_has_changed_nothing() {
+    let place = place(GATE);
+    send(&place, "SessionStart", &json!({"source": "startup"}));
+    fs::create_dir_all(place.project().join("src")).unwrap();
+    fs::write(place.project().join("src/by_the_user.rs"), "").unwrap();
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "echo x > src/a.rs"}, "tool_use_id": "t",
+        "reason": "no"});
+    send(&place, "PermissionDenied", &call);
+    assert!(!is_held(&stop(&place, false)));
+}
+
+#[test]
 fn what_was_folded_into_the_store_long_ago_still_counts() {
     let place = place(GATE);
     ran(&place, "echo x > src/a.rs");

@@ -109,11 +109,6 @@ impl Draft {
                 let outcome = p.outcome();
                 self.introduce(&p.common, p.mcp_server);
                 let input = self.seen(p.tool_name, p.tool_input);
-                if outcome == Outcome::Denied {
-                    self.answer = Some(CallEnd::Denied(p.error));
-                    self.answered = Some(at);
-                    return;
-                }
                 self.ran(at, input, p.duration_ms.as_ref());
                 self.answer = Some(CallEnd::Ran { outcome, response: None, error: Some(p.error) });
             }

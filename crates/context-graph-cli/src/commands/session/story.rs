@@ -87,7 +87,6 @@ fn subject(event: &Event) -> String {
             let call = call(&p.tool_name, p.get_command(), p.get_file_path());
             match p.outcome() {
                 Outcome::Interrupted => format!("{call} interrupted"),
-                Outcome::Denied => format!("{call} denied: {}", short(&p.error)),
                 _ => format!("{call} failed: {}", short(&p.error)),
             }
         }

@@ -22,6 +22,10 @@ pub use uses::Uses;
 
 use crate::continuity::{asked_before, is_asked_by_a_person};
 
+/// Old transcripts report a call that the user rejected as a failure with this text. It says nothing about the command, so
+/// the digest does not name the command as one that failed.
+const REJECTED: &str = "The user doesn't want to proceed with this tool use";
+
 const REFUSALS: usize = 4;
 const MESSAGES: usize = 2;
 const WHAT: usize = 120;
@@ -106,15 +110,15 @@ impl Work {
 
     fn answered(&mut self, tool: &str, input: &Value, outcome: Outcome, error: &str, cwd: &str) {
         self.calls = self.calls.saturating_add(1);
-        // A call that was stopped or rejected says nothing about its command.
-        if matches!(outcome, Outcome::Interrupted | Outcome::Denied) {
+        if outcome == Outcome::Interrupted {
             return;
         }
         let folder = if cwd.is_empty() { self.folder.clone() } else { cwd.to_owned() };
         let is_change = edits_files(tool) && outcome == Outcome::Success;
         self.files.touched(input, &folder, is_change, self.calls);
         if let Some(line) = input.get("command").and_then(Value::as_str) {
-            let error = (outcome == Outcome::Failure).then_some(error);
+            let is_failure = outcome == Outcome::Failure && !error.contains(REJECTED);
+            let error = is_failure.then_some(error);
             self.commands.ran(line, error, self.calls);
         }
         self.tasks.listed(tool, input);

@@ -50,8 +50,8 @@ impl Changes {
             let can_do_more_than_it_says = matches!(tool, "Bash" | "PowerShell") || tool.starts_with("mcp__");
             match event.outcome() {
                 Some(Outcome::Success) => {}
-                // A command that failed or was interrupted may have written something first.
-                Some(_) if can_do_more_than_it_says => {}
+                // A command that failed or was interrupted may have written something first. One that was denied did not run.
+                Some(Outcome::Failure | Outcome::Interrupted) if can_do_more_than_it_says => {}
                 _ => continue,
             }
             if can_do_more_than_it_says {
