@@ -24,7 +24,7 @@ pub enum Evidence {
     Result,
     /// The client reported a refusal of its own.
     Refusal,
-    /// We refused or deferred it.
+    /// We refused it.
     Ruling,
     /// The call has no event of its own, but its batch reported it.
     Batch,

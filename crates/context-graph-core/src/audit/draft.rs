@@ -221,8 +221,8 @@ impl Draft {
             Some(CallEnd::Denied(_)) => return (Outcome::Denied, Evidence::Refusal),
             None => {}
         }
-        let ruled = |verdicts: &[&str]| self.decided.iter().any(|d| verdicts.contains(&d.verdict.as_str()));
-        if ruled(&["halt", "deny", "block"]) {
+        let is_refusal = |ruling: &EventRuling| ["halt", "deny", "block"].contains(&ruling.verdict.as_str());
+        if self.decided.iter().any(is_refusal) {
             return (Outcome::Denied, Evidence::Ruling);
         }
         if let Some(batch) = &self.batch {
@@ -230,9 +230,6 @@ impl Draft {
         }
         if deferrals > 0 {
             return (Outcome::Deferred, Evidence::AskedAgain);
-        }
-        if ruled(&["defer"]) {
-            return (Outcome::Deferred, Evidence::Ruling);
         }
         let last = self.records.last().map_or(0, |part| part.seq);
         match turns.after(&self.agent, last) {
