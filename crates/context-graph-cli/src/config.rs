@@ -202,7 +202,7 @@ impl Config {
                 let config =
                     Self::parse(text).map_err(|problem| ConfigError { path: own.clone(), problem })?;
                 // If the project brings this file, it is not the user's.
-                if files.bring(&own) { config.tightening() } else { config }
+                if files.is_brought(&own) { config.tightening() } else { config }
             }
         };
         let Some(text) = project else { return Ok(base) };

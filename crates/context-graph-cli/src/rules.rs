@@ -105,7 +105,7 @@ fn with(environment: &Environment, files: &ProjectFiles<'_>, standing: Standing,
     let sources = Sources {
         team: files.team().map(TeamPolicy::source),
         user: PolicyText { path: &user, text: users },
-        brings_user_file: &|| files.bring(&user),
+        brings_user_file: &|| files.is_brought(&user),
         project: PolicyText { path: &project, text: files.policy_toml() },
         policies: files.rego_policies(),
         standing,
@@ -164,7 +164,7 @@ pub(crate) fn actions_of(environment: &Environment, files: &ProjectFiles<'_>, ev
     rules::actions_of(
         files.team().map(|team| &team.policy),
         &read_users(&user),
-        || files.bring(&user),
+        || files.is_brought(&user),
         files.policy_toml(),
         || files.standing().is_in_force(),
         event,

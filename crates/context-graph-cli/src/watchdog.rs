@@ -153,7 +153,7 @@ mod imp {
         let Some(late) = (unsafe { ANSWER.load(Ordering::Acquire).as_ref() }) else { return };
         // The interrupted code may be about to read `errno`.
         let error = errno::errno();
-        if wait_for_what_was_withheld() {
+        if extend_by_lost_time() {
             errno::set_errno(error);
             return;
         }
@@ -161,9 +161,9 @@ mod imp {
         unix_signals::end_with(late.write(&mut [0; LONGEST]), complaint, status);
     }
 
-    /// Sets the timer again if the process got no processor for a while, for the time that it lost. Returns whether it
-    /// did. A signal handler calls this: nothing here allocates or locks.
-    fn wait_for_what_was_withheld() -> bool {
+    /// If the process got no processor for a while, sets the timer again for the lost time and returns true. A signal
+    /// handler calls this: nothing here allocates or locks.
+    fn extend_by_lost_time() -> bool {
         let waited = run_delay_ns();
         let withheld = waited.saturating_sub(WAITED.swap(waited, Ordering::AcqRel)) / 1000;
         let left = GRACE_LEFT.load(Ordering::Acquire);

@@ -40,7 +40,7 @@ impl Severity {
     }
 }
 
-/// What happens to the call, loosest first. `None` means that no rule gave a verdict.
+/// What happens to the call or other event, loosest first. `None` means that no rule gave a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Verdict {
     /// No rule has an opinion: the client continues as if there were no hook.

@@ -105,14 +105,15 @@ pub(super) struct Scan<'t> {
     pub in_cookies: bool,
     /// A name whose value may still follow after its type.
     pub waiting: Option<(Named, usize)>,
-    /// A name that was itself a value; its value may follow as a value too.
+    /// The name of a secret that was found as a value (`name: TOKEN`). The secret itself may be in the next `value:
+    /// …`.
     pub item: Option<(Named, usize)>,
     hits: Vec<Hit>,
     /// Passwords that the current command line will contain, the next one last.
     ahead: Vec<Hit>,
     key: &'t [u8; 32],
     memory: &'t Memory,
-    /// How many bytes may still be compared with the memory without a match.
+    /// How many more bytes may be compared with remembered secrets if nothing matches.
     budget: usize,
 }
 

@@ -57,8 +57,8 @@ impl Undo {
         Self { origin: Before::Missing, from, result, steps: vec![step], empty: BTreeMap::new() }
     }
 
-    /// One undo for two installations, of which `earlier` was the first. The undo of the second alone would
-    /// restore the result of the first.
+    /// One undo for two installations; `earlier` is the undo of the first. The undo of the second alone would restore
+    /// the result of the first.
     #[must_use]
     pub fn following(mut self, earlier: &Self) -> Self {
         if earlier.result == self.from {

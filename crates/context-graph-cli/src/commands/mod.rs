@@ -49,7 +49,7 @@ mod usage;
 
 /// The help text of `--db-path` for every command that has it.
 pub(crate) const DB_PATH_HELP: &str = "The folder for all data [env: CONTEXT_GRAPH_DB_PATH] [default: .context-graph/data in \
-                                       the project, with journals and caches beside it]";
+                                       the project, with journals and state files beside it]";
 
 /// One native binary behind every Claude Code hook
 #[derive(Debug, Parser)]

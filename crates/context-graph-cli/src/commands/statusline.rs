@@ -1,4 +1,4 @@
-//! `context-graph statusline`: one line about a session. It reads the session's cache and the project's files, but
+//! `context-graph statusline`: one line about a session. It reads the session's state file and the project's files, but
 //! never the database, because the client asks for the line all the time.
 
 use std::path::PathBuf;

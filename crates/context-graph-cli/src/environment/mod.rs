@@ -84,7 +84,7 @@ impl Environment {
     /// Where the client keeps the user's settings, plugins and transcripts.
     #[expect(
         clippy::disallowed_methods,
-        reason = "only this file reads the environment; hooks do not call this"
+        reason = "only this file reads the environment; hooks call this only if CLAUDE_CONFIG_DIR is set"
     )]
     pub fn client_folder(&self) -> PathBuf {
         let named = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty());

@@ -129,9 +129,9 @@ impl<'a> ProjectFiles<'a> {
         std::fs::canonicalize(self.root()).ok()
     }
 
-    /// Whether a folder that seems to be the user's lies in the project or its repository: settings in a
-    /// checkout can name another home for a hook.
-    pub(crate) fn bring(&self, folder: &Path) -> bool {
+    /// Whether a path that seems to be the user's lies in the project or its repository: settings in a checkout can
+    /// name another home for a hook.
+    pub(crate) fn is_brought(&self, folder: &Path) -> bool {
         self.environment.is_brought(folder)
     }
 

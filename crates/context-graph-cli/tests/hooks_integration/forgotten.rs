@@ -27,7 +27,7 @@ fn a_session_that_the_store_cannot_remove_keeps_its_journal() {
     let run = place.run(&["audit", "verify"]);
     assert_eq!(run.code, 0, "{run:?}");
     let run = place.run(&["session", "forget", "s", "--yes"]);
-    assert!(run.code == 0 && run.stdout.contains("its journal and cache"), "{run:?}");
+    assert!(run.code == 0 && run.stdout.contains("its journal and state file"), "{run:?}");
     assert!(place.run(&["session", "list"]).stdout.contains("no sessions"));
 }
 

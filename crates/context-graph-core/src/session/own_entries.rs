@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 use super::{ACTION_FAILED, CONTEXT_WAITS, DREAM_ENTRY};
 use crate::gwt::session_identity::SessionIdentitySnapshot;
 
-/// The log name for lost events. The client has no event of this name, nor of the next three.
+/// The log name for lost events. The client has no event with this name or with the names of the next three
+/// constants.
 pub const EVENTS_LOST: &str = "EventsLost";
 /// The log name for the user's acknowledgement of earlier losses.
 pub const LOSS_ACKNOWLEDGED: &str = "LossAcknowledged";

@@ -22,8 +22,8 @@ const MOST_TEXTS: usize = 4;
 const TEXT: usize = 4000;
 /// How many events are remembered.
 const MOST_SEEN: usize = 8;
-/// How long after the first one a second registration may be late. A client may run hooks one after the other, and gates
-/// before stopping take their time.
+/// How long after the first event the same event may arrive from a second registration. A client may run hooks one
+/// after the other, and gates before stopping take their time.
 const SOON_MS: i64 = 10_000;
 const AFTER_GATES_MS: i64 = 10 * 60 * 1000;
 

@@ -37,7 +37,7 @@ impl Ruling {
     /// The verdict when rules wanted something that the event cannot carry, so it had no effect.
     pub const DROPPED: &str = "dropped";
 
-    /// Whether the call must not happen.
+    /// Whether the event is refused.
     pub fn refuses(&self) -> bool {
         matches!(self.verdict.as_str(), "halt" | "deny" | "block")
     }
@@ -71,7 +71,7 @@ pub struct EventRecord {
     /// The input that replaced the call's own, complete, as JSON.
     #[serde(default)]
     pub updated_input: Option<String>,
-    /// The values of which the payload has only the beginning and the end.
+    /// Values that were cut: the payload has only their beginning and end.
     #[serde(default)]
     pub cuts: Vec<Cut>,
     /// The files of earlier sessions, on the event that found the previous one.

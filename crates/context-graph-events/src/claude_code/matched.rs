@@ -31,7 +31,7 @@ impl EventName {
 impl Event {
     /// The value that a matcher is compared with: the tool of a call, the source of a start, the type of a
     /// notification, …
-    pub fn matched(&self) -> Option<&str> {
+    pub fn matcher_value(&self) -> Option<&str> {
         match self {
             Self::Notification(p) => p.notification_type.as_ref().map(NotificationType::as_str),
             Self::UserPromptExpansion(p) => Some(&p.command_name),

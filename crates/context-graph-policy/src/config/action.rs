@@ -70,7 +70,7 @@ impl Action {
             alternatives(matcher)
                 .any(|known| known == name || (known.contains('*') && glob::matches(known, name)))
         };
-        self.event == event.name() && event.matched().is_some_and(is_named)
+        self.event == event.name() && event.matcher_value().is_some_and(is_named)
     }
 }
 

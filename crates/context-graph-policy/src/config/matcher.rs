@@ -23,7 +23,7 @@ fn wrong_with_name(name: &str, event: EventName) -> Option<String> {
     if name.is_empty() || name.len() > MAX_PATTERN {
         return Some("one of its names is empty or too long".to_owned());
     }
-    let (whose, can_have): (&str, fn(char) -> bool) = if has_words(event) {
+    let (whose, can_have): (&str, fn(char) -> bool) = if matches_known_words(event) {
         (if WITH_TOOL.contains(&event) { "tool" } else { "value" }, is_of_word)
     } else if event == EventName::FileChanged {
         ("file", |c| c != '/')
@@ -47,7 +47,7 @@ fn is_of_word(c: char) -> bool {
 
 /// Whether an event's matcher is compared with a tool or one of the client's own words. For other events it is
 /// compared with names that users and servers choose.
-pub(super) fn has_words(event: EventName) -> bool {
+pub(super) fn matches_known_words(event: EventName) -> bool {
     let is_clients = matches!(
         event,
         EventName::Notification

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::action::default_action_ms;
 use super::check::{MAX_ACTION_MS, MAX_GATE_SECONDS, MAX_SIGNAL_MS};
-use super::matcher::has_words;
+use super::matcher::matches_known_words;
 use super::{DEFAULT_BRANCHES, default_gate_seconds};
 use crate::effects::glob::MAX_PATTERN;
 use crate::guards::GUARDS;
@@ -179,7 +179,7 @@ fn action() -> Value {
     let names = |is_meant: fn(EventName) -> bool| -> Vec<&str> {
         EventName::ALL.into_iter().filter(|event| is_meant(*event)).map(EventName::as_str).collect()
     };
-    let (all, with_words) = (names(|_| true), names(has_words));
+    let (all, with_words) = (names(|_| true), names(matches_known_words));
     let without_matcher = names(|event| !event.has_matcher());
     json!({
         "type": "object",

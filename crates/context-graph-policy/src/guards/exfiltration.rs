@@ -133,7 +133,8 @@ fn sent_astray(case: &Case<'_>) -> Option<&'static str> {
     if is_exact && callers.iter().any(|call| readers_of(call).is_empty()) {
         return None;
     }
-    // Tokens that come by a way that is not followed. One of the hosts must be meant.
+    // For tokens whose way into a request we cannot follow: at least one of the hosts must be one that the token is
+    // for.
     let hosts: Vec<String> = if is_exact {
         readers.concat()
     } else {
@@ -147,8 +148,8 @@ fn sent_astray(case: &Case<'_>) -> Option<&'static str> {
     TOKENS.iter().filter(is_used).find(is_lost).map(|token| token.name)
 }
 
-/// The names of the hosts that are not this machine. An empty one is not known. One of which only the beginning is known
-/// ends in `…`, so that it belongs to no domain.
+/// The names of the hosts that are not this machine. An empty name means an unknown host. If only the beginning of a
+/// name is known, it ends in `…`, so that it matches no domain.
 fn hosts_among(hosts: &[Text]) -> Vec<String> {
     let name = |host: &Text| match (host.literal(), host.prefix().rsplit("://").next()) {
         (Some(name), _) => name.trim_end_matches('.').to_ascii_lowercase(),

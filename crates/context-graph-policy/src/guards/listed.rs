@@ -1,4 +1,4 @@
-//! Which of our own files a list names that another program then changes: `grep -rl word . | xargs rm`.
+//! A program lists files and another one changes them (`grep -rl word . | xargs rm`): which of our own files are in the list?
 
 use super::Case;
 use super::reach::{Ours, can_fit, ours, wild};
@@ -46,8 +46,9 @@ struct List {
     only_tracked: bool,
     /// A folder whose name fits is listed with all that is in it.
     whole_folders: bool,
-    /// Patterns of names: one of the first must match, none of the second.
+    /// One of these patterns must match a file's name.
     only: Vec<String>,
+    /// None of these patterns may match it.
     without: Vec<String>,
     /// What a file must contain.
     word: Option<String>,

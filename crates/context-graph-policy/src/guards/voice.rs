@@ -26,7 +26,8 @@ const CONTINUING: &[(&str, &[&str])] = &[
 pub(super) fn speaks(case: &Case<'_>, call: &Invocation<'_>) -> Option<&'static str> {
     let run = call.run;
     let has = |words: &[&str]| run.args.iter().any(|arg| words.contains(&arg.prefix()));
-    // Without a target, or with the one that the terminal's own variable names, it is the agent's own terminal.
+    // Without a target, or with the target from the terminal's own variable (`TMUX_PANE`), the keys go to the agent's
+    // own terminal.
     let own = |options: &[&str], variable: &str| {
         let targets = || {
             run.args.iter().enumerate().filter_map(|(at, arg)| {

@@ -160,13 +160,13 @@ pub(crate) fn has_unknown(text: &str) -> bool {
     })
 }
 
-/// Whether this is an address of the machine itself. `localstack` is what the container that stands for AWS is called.
+/// Whether this is an address of the machine itself. `localstack` is the usual name of a container that imitates AWS.
 pub(crate) fn is_here(text: &str) -> bool {
     let host = host_of(&Text::from(text));
     text.contains("://") && (is_this_machine(&host) || host.literal() == Some("localstack"))
 }
 
-/// Whether there are addresses, all of them encrypted ones of these hosts.
+/// Whether there is at least one address, and all addresses are encrypted and on these hosts.
 pub(crate) fn are_all_of(text: &str, hosts: &[&str]) -> bool {
     let text = text.to_ascii_lowercase();
     let count = text.matches("://").count();

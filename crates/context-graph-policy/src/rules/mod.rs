@@ -284,7 +284,8 @@ impl Rules {
         programs
     }
 
-    /// What a tool call would do or did; `None` if the event is not about a tool call.
+    /// What a tool call would do or did; `None` if the event is not about a tool call, or if its input cannot be
+    /// read.
     pub fn effects(&self, event: &Event) -> Option<Effects> {
         let (tool, input) = match event {
             Event::PreToolUse(call) => (&call.tool_name, &call.tool_input),

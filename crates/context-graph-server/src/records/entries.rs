@@ -95,7 +95,7 @@ fn moment(text: &str, now_ms: i64) -> QueryResult<Option<i64>> {
         .ok_or_else(|| Trouble::Asked(format!("`{text}` is not a time: 30m, 12h, 7d, 2w or 2026-11-16")))
 }
 
-/// Records of one session. An entry must have one of them.
+/// Records of one session. Only entries that contain at least one of these records match.
 pub(super) struct Scope<'a> {
     pub(super) session: i64,
     pub(super) born: i64,
@@ -162,8 +162,8 @@ pub(super) fn select(
         if let Some(scope) = scope {
             conditions.of_records(scope, is_call);
         }
-        // A few records are all read and sorted here. If the database had to sort, it would go through all
-        // calls by time.
+        // For a few records, all rows are read and sorted here. With `ORDER BY`, the database would read all calls by
+        // time.
         let newest_first = if scope.is_some() {
             String::new()
         } else {

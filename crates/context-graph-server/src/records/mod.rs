@@ -30,9 +30,9 @@ use crate::schema::number;
 
 /// How many records all cached curves together may cover.
 const MOST_CURVES: u64 = 10_000;
-/// How many looks are remembered.
+/// How many views of sessions are remembered.
 const MOST_LOOKS: usize = 2000;
-/// Looking at the same session is noted again only after this time.
+/// A second view of the same session is recorded only after this time.
 const LOOK_MS: i64 = 600_000;
 
 /// The records of a team that one member may see.
@@ -52,7 +52,7 @@ impl std::fmt::Debug for TeamRecords {
     }
 }
 
-/// A session of the team. Queries about it say when it was `born`, so that one partition is read and not each.
+/// A session of the team. Queries name its `born` time, so that only one partition is read.
 struct Found {
     number: i64,
     member: i64,

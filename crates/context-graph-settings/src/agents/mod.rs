@@ -49,7 +49,7 @@ pub struct AgentClient {
     pub program: &'static str,
     /// Its folder below the user's home.
     pub folder: &'static str,
-    /// The variable that names another folder, and the path below that to the agent's own.
+    /// The variable that names another folder, and the path from there to the agent's folder.
     pub variable: Option<(&'static str, &'static str)>,
     /// The file with hooks for every project of a user, in its folder or below the user's home.
     pub user_file: UserFile,

@@ -1,5 +1,5 @@
-//! The heads: how far each session of a state folder has come, recorded in the user's own folder at every sync
-//! point. They show what was removed from the state folder or rolled back.
+//! The heads: how far each session of a state folder has come, recorded in the user's own folder at the session's
+//! start and at every fold. They show what was removed from the state folder or rolled back.
 //!
 //! Each head is one line, with a tag over the line and the previous tag, so lines can only be added at the end. If a line could
 //! not be written, or was lost in a power cut, the next line of its session replaces it. Only the line of a removal is synced,

@@ -49,7 +49,7 @@ const IGNORE_STATE: &str = "# The state of context-graph is nobody else's.\n\
 const MAX_IGNORE_BYTES: u64 = 1 << 20;
 
 /// The state of one project: `.context-graph/` in its root, or the folder that the user names instead. It
-/// contains journals, caches, damaged bytes and the database.
+/// contains journals, state files, damaged bytes and the database.
 #[derive(Debug, Clone)]
 pub struct StateFolder {
     root: PathBuf,

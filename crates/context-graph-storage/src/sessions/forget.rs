@@ -203,7 +203,7 @@ mod tests {
     }
 
     /// A half-forgotten session with one turn in the store: either with a prompt in its journal, or with an empty
-    /// journal, so that only the cache still knows it.
+    /// journal, so that only the state file still knows it.
     fn half_forgotten_after_a_turn(sessions: &Sessions, has_unfolded: bool) {
         worked_in(sessions);
         if !has_unfolded {

@@ -1,4 +1,4 @@
-//! Loads a session: from its cache, else from the store, and then applies every entry of its journal.
+//! Loads a session: from its state file, else from the store, and then applies every entry of its journal.
 
 use std::ops::ControlFlow;
 
@@ -78,7 +78,7 @@ pub(super) struct Loaded {
     /// Why the store could not say whether it has the session. The loaded session then contains only the
     /// journal: it may be used for an answer, but must not be stored.
     pub(super) unread: Option<StorageError>,
-    /// A cache that contains more than the journal and the store.
+    /// A state file that contains more than the journal and the store.
     pub(super) ahead: Option<Ahead>,
     /// The secrets that were recognised in it. They are kept only in its live files.
     pub(super) memory: Memory,
@@ -111,7 +111,7 @@ impl Loaded {
         remembering(&self.memory.to_bytes(), session)
     }
 
-    /// Tells the cache that is ahead, if there is one, that an entry of this time remains.
+    /// Tells the state file that is ahead, if there is one, that an entry of this time remains.
     pub(super) fn saw(&mut self, at_ms: i64) {
         if let Some(ahead) = &mut self.ahead {
             ahead.saw(at_ms);

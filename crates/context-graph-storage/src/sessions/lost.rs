@@ -16,11 +16,11 @@ use crate::live::{Damage, DamageKind, JournalEntry, LiveState, Missed, Position,
 use crate::session_key::SessionKey;
 use crate::store::{Patience, Store};
 
-/// A cache that knows of entries that are neither in the journal nor in the store.
+/// The state file contains entries that are missing from both journal and store.
 pub(super) struct Ahead {
     state: LiveState,
     session: Session,
-    /// How many entries of the journal are certainly newer than the cache.
+    /// How many entries of the journal are certainly newer than the state file.
     later: u64,
 }
 
@@ -36,7 +36,7 @@ impl Ahead {
         Some(Self { state, session, later: 0 })
     }
 
-    /// Counts an entry that remains in the journal, if it is newer than the cache.
+    /// Counts an entry that remains in the journal, if it is newer than the state file.
     pub(super) fn saw(&mut self, at_ms: i64) {
         self.later += u64::from(at_ms > self.session.state.updated_ms);
     }
@@ -134,8 +134,8 @@ pub(super) fn by_damage(damage: &[Damage]) -> Option<EventsLost> {
     Some(EventsLost { lost, at_least: true, how, pieces })
 }
 
-/// The loss of a session that is not on record yet. `own` of its entries were just appended; `folded_to` asks the store
-/// how far it has folded the journal.
+/// A loss of a session, if the loss is not on record yet. `own` of its entries were just appended; `folded_to` asks
+/// the store how far it has folded the journal.
 pub(super) fn found_out(
     lock: &mut SessionLock<'_>,
     state: &Loaded,
@@ -267,8 +267,8 @@ impl Sessions {
         let mut lock = live.lock()?;
         let mut opened = None;
         let mut store = LazyStore::new(self, Patience::Command, now_ms, &mut opened);
-        // The whole journal, not only what the cache does not contain yet: a loss must be recorded before the
-        // entry that may be about it.
+        // Reads the whole journal, also what the state file already contains: a loss must be recorded before the entry
+        // that may be about it.
         let damage = untold_damage(&mut lock.entries_since(None)?);
         let mut state = self.load_whole(&mut lock, session_id, now_ms, &mut store, damage, 0)?;
         let entry = change(&mut state.session);
@@ -292,7 +292,7 @@ impl Sessions {
             let stored = store.map(|store| store.session(&session_id)).transpose()?.flatten();
             let live = self.folder.session(&session_id)?;
             let Some(mut lock) = live.lock_existing()? else { continue };
-            // The whole journal, not only what is not in the store yet.
+            // The whole journal, also what is already in the store.
             let mut whole = lock.entries_since(None)?;
             let mut damage = untold_damage(&mut whole);
             // A session that only its journal knows began with its first entry.
@@ -315,7 +315,7 @@ impl Sessions {
                 let end = self.append_loss(&mut lock, lost, state.session.state.updated_ms)?;
                 self.note_head(stored.as_ref(), &session_id, Some(end));
                 if state.unread.is_none() {
-                    // The cache still counts what is lost, and would report it again. Others may have appended since.
+                    // The state file still counts what is lost, and would report it again. Others may have appended since.
                     let tail = lock.entries_since(state.applied)?;
                     state.apply_all(&tail);
                     lock.write_state(tail.end(), &state.live_bytes()?)?;
@@ -323,12 +323,12 @@ impl Sessions {
             }
             losses.extend(lost.map(|what| unrecorded(&session_id, what)));
         }
-        for session_id in self.caches_without_journal()? {
-            let cache = self.folder.session(&session_id)?.read_state_unlocked()?.state;
+        for session_id in self.states_without_journal()? {
+            let state = self.folder.session(&session_id)?.read_state_unlocked()?.state;
             let found = in_store(store, &session_id)?;
             let left = found.as_ref().map_or(0, |(session, _)| session.state.counters.events);
             let folded_to = found.and_then(|(_, folded_to)| folded_to);
-            let missing = Ahead::of(cache, folded_to).and_then(|ahead| ahead.missing(left, 0));
+            let missing = Ahead::of(state, folded_to).and_then(|ahead| ahead.missing(left, 0));
             if let Some((lost, at_least)) = missing {
                 let what = EventsLost { lost, at_least, how: CUT.to_owned(), pieces: Vec::new() };
                 losses.push(unrecorded(&session_id, what));
@@ -337,8 +337,8 @@ impl Sessions {
         Ok((waiting, losses))
     }
 
-    /// The sessions with a cache but no journal whose file name is their id.
-    fn caches_without_journal(&self) -> Result<Vec<String>> {
+    /// The sessions with a state file but no journal whose file name is their id.
+    fn states_without_journal(&self) -> Result<Vec<String>> {
         let live = self.folder.live();
         let names = live.names().context("list", live.path())?;
         let ids = names.iter().filter_map(|name| name.to_str()?.strip_suffix(".state"));

@@ -85,13 +85,13 @@ impl Sessions {
         self.folder.has_store()
     }
 
-    /// Whether the session has live files.
+    /// Whether the session has a journal.
     pub fn is_live(&self, session_id: &str) -> Result<bool> {
         let key = SessionKey::new(session_id)?;
         Ok(self.folder.live_folder().join(format!("{key}.journal")).exists())
     }
 
-    /// The key of this project's sessions.
+    /// The project of these sessions: its root as text.
     pub fn project(&self) -> String {
         self.folder.root().to_string_lossy().into_owned()
     }

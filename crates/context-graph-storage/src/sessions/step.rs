@@ -232,7 +232,7 @@ impl Sessions {
         (title_given(&titled).as_deref() != Some(loaded.session.state.title.as_str())).then_some(record)
     }
 
-    /// Stores a stepped session as durably as its event requires: in its cache, or folded into the store.
+    /// Stores a stepped session as durably as its event requires: in its state file, or folded into the store.
     fn keep(
         &self,
         mut lock: SessionLock<'_>,

@@ -47,7 +47,7 @@ fn find(
 
 impl Store {
     /// Refuses the first fold of a session whose journal was forgotten, unless the caller has left out what was
-    /// `forgotten`. The records alone do not show that: the state may come from a cache that still knows the session.
+    /// `forgotten`. The records alone do not show that: the state may come from a state file that still knows the session.
     pub(super) fn refuse_forgotten(&self, batch: &FoldBatch, forgotten: Option<Position>) -> Result<()> {
         let Some(to) = batch.folded_to else { return Ok(()) };
         let id = &batch.snapshot.session_id;

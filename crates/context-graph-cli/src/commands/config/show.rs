@@ -169,7 +169,7 @@ fn configured(files: &ProjectFiles<'_>) -> (Vec<Setting>, Option<String>) {
             let sets = |said: &toml::Table| said.get(section).and_then(|section| section.get(key)).is_some();
             let origin = if sets(&said) && counts(files, File::Config, &name) {
                 ValueSource::ProjectFile(file.clone())
-            } else if sets(&users) && !files.bring(&own) {
+            } else if sets(&users) && !files.is_brought(&own) {
                 ValueSource::UserFile(own.clone())
             } else {
                 ValueSource::Default

@@ -123,9 +123,9 @@ impl<'a> HookContext<'a> {
         self.configured().1.clone().or_else(aside)
     }
 
-    /// Prepares the answers of the watchdog and of a crash for an event: whether it is a tool call, and how long
-    /// it may take. Signal handlers write them and may not allocate, so Claude Code's are constants and other
-    /// agents' are rendered now.
+    /// Prepares the answers for a timeout and for a crash. `is_call` says whether the event is a tool call,
+    /// `budget_ms` how long it may take. Signal handlers write them and may not allocate, so Claude Code's are
+    /// constants and other agents' are rendered now.
     pub(super) fn prepare_fallback_answers(&self, is_call: bool, budget_ms: u64) {
         if self.prepared.replace(Some((is_call, budget_ms))) == Some((is_call, budget_ms)) {
             return;
@@ -192,7 +192,7 @@ impl<'a> HookContext<'a> {
     }
 
     /// The answer of a hook that failed.
-    pub(super) fn failed(&self, error: &HookError) -> Answer {
+    pub(super) fn failure_answer(&self, error: &HookError) -> Answer {
         answer::failed(error, self.fails_as_ask())
     }
 
@@ -230,7 +230,7 @@ impl<'a> HookContext<'a> {
     /// Arms the watchdog to answer shortly before the budget is used up: the last tenth is left for writing the answer.
     /// The budget is counted from the start of the process.
     fn watch(&self, budget_ms: u64) {
-        let end = patient(budget::answer_by(Duration::from_millis(budget_ms)));
+        let end = extended_in_tests(budget::answer_by(Duration::from_millis(budget_ms)));
         if let Some(caller) = self.caller() {
             let answer = answer::failed(&HookError::Timeout(budget_ms), self.fails_as_ask());
             return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
@@ -243,7 +243,7 @@ impl<'a> HookContext<'a> {
     /// because the timer's signal handler may not allocate.
     pub(super) fn watch_until(&self, end: Duration, answer: impl FnOnce(&HookError) -> Answer) {
         let mut answer = answer(&HookError::Timeout(millis(end)));
-        let end = patient(end);
+        let end = extended_in_tests(end);
         if let Some(caller) = self.caller() {
             return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
         }
@@ -309,7 +309,7 @@ pub(super) fn time_for(rules: &Rules, event: &Event) -> Duration {
 }
 
 /// Tests that do not measure time get more time.
-fn patient(end: Duration) -> Duration {
+fn extended_in_tests(end: Duration) -> Duration {
     #[cfg(debug_assertions)]
     let end = end * Environment::test_slowdown();
     end

@@ -63,7 +63,7 @@ impl HookDecision {
         let rules = rules::of(context.environment, &context.files).answering(incoming.caller.as_ref());
         let (rules, skipped_policies) =
             if incoming.input_unseen { rules.blind_to_input(event) } else { (rules, Vec::new()) };
-        prepare_for_crash(context, &rules, is_call);
+        prepare_for_policy_crash(context, &rules, is_call);
         context.wait_for_policies(&rules, event);
         let before_policies = if incoming.input_unseen {
             rules.decide_without_input(event)
@@ -203,7 +203,7 @@ fn changes(
 /// Prepares for a policy that crashes the process: a built-in function can request more memory than there is, and
 /// a chain of rules can overflow the stack. Then the policy's thread is left behind, and the decision made without
 /// it stands. The prepared answer is for systems where that is not possible.
-fn prepare_for_crash(context: &HookContext<'_>, rules: &Rules, is_call: bool) {
+fn prepare_for_policy_crash(context: &HookContext<'_>, rules: &Rules, is_call: bool) {
     if rules.has_policies() {
         let error = HookError::Policy;
         let answer = answer::failed(&error, is_call);

@@ -227,7 +227,7 @@ impl Incoming {
     }
 
     /// Refuses an event that belongs to another subcommand.
-    pub fn expect(&self, expected: HookEventType) -> Result<(), HookError> {
+    pub fn must_be(&self, expected: HookEventType) -> Result<(), HookError> {
         // Other agents also run hooks registered for Claude Code, with their own events.
         if self.event.known_name() == Some(expected.event_name()) || self.caller.is_some() {
             return Ok(());

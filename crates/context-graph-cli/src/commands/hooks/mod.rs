@@ -6,11 +6,11 @@
 //! denial, too.
 //!
 //! Words: a *payload* is what an event carries. The *envelope* is the other form of an event, for programs that wrap the
-//! client. An *injection* is text for the model that the session adds; *context* is such text from a policy, in code also what surrounds a
-//! hook (`HookContext`) or a decision. *Upkeep*
-//! is `context-graph maintain`, as a hook starts it after a session. An event comes in three wrappings: `Incoming` is what was
-//! read, `HookRequest` adds what the command line asks for, and the store gets it as an `Arrival`. A *signal* is a command
-//! whose output a policy asks for; those of Unix are in `unix_signals.rs`.
+//! client. An *injection* is text for the model that the session adds. *Context* is text for the model that a policy
+//! adds; in code it also means the surroundings of a hook (`HookContext`) or of a decision. *Upkeep* is
+//! `context-graph maintain`, as a hook starts it after a session. An event comes in three wrappings: `Incoming` is
+//! what was read, `HookRequest` adds what the command line asks for, and the store gets it as an `Arrival`. A
+//! *signal* is a command whose output a policy asks for; those of Unix are in `unix_signals.rs`.
 
 pub mod answer;
 mod answer_decision;
@@ -65,7 +65,7 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
     let answered = read::request(command, &context).map(|request| respond(&context, request));
 
     watchdog::disarm();
-    let answer = answered.unwrap_or_else(|error| context.failed(&error));
+    let answer = answered.unwrap_or_else(|error| context.failure_answer(&error));
     let caller = context.caller();
     let status = answer::give(answer, caller.as_ref(), context.args.format, context.own_start());
     context.timings.mark("write");
@@ -79,9 +79,9 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
 }
 
 /// Decides about an event, records it in its session, and builds the answer. Once something is refused, no
-/// failure can revert it. A call that was allowed is asked about if the rest is late, panics or crashes, with exit code
-/// 1, so that a client that was told `onFailure: "block"` blocks it. Only with `--fast-path=false` it stays allowed if
-/// the rest is late: that path waits for other hooks of the session.
+/// failure can revert it. If a call was allowed and the rest is then late, panics or crashes, the answer is "ask"
+/// with exit code 1; a client with `onFailure: "block"` then blocks the call. One exception: with
+/// `--fast-path=false`, which waits for other hooks of the session, a late record leaves the call allowed.
 fn respond(context: &HookContext<'_>, request: HookRequest) -> Answer {
     let HookRequest { incoming, record_mode, disagreement, returns_id, returns_summary } = request;
     // An event that this version does not know may belong to no session.

@@ -17,7 +17,7 @@ pub(super) fn read(args: &PostToolArgs, context: &HookContext<'_>) -> Result<Hoo
         let payload = HookPayload::post_tool_use(tool, Value::Null, Value::Null, None);
         Ok(HookInput::with_timestamp(HookEventType::PostToolUse, id, context.now_ms(), payload))
     })?;
-    incoming.expect(HookEventType::PostToolUse)?;
+    incoming.must_be(HookEventType::PostToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
     let success = args.success.and_then(|given| given.0);

@@ -22,7 +22,7 @@ pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<Hook
         ))
     })?;
     incoming.input_unseen = by_flags;
-    incoming.expect(HookEventType::PreToolUse)?;
+    incoming.must_be(HookEventType::PreToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
     let record_mode = if args.fast_path { RecordMode::Fast } else { RecordMode::Full };

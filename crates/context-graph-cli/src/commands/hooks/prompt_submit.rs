@@ -19,7 +19,7 @@ pub(super) fn read(args: &PromptSubmitArgs, context: &HookContext<'_>) -> Result
             HookPayload::user_prompt(prompt, None),
         ))
     })?;
-    incoming.expect(HookEventType::UserPromptSubmit)?;
+    incoming.must_be(HookEventType::UserPromptSubmit)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     if let Event::UserPromptSubmit(payload) = &incoming.event {
         // A shell's `$(…)` removes line breaks at the end.

@@ -15,7 +15,7 @@ use crate::Environment;
 /// How an event is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecordMode {
-    /// Append to the journal and read the cache: no database, no waiting.
+    /// Append to the journal and read the state file: no database, no waiting.
     Fast,
     /// Load the session, even from the store, and apply the event to it.
     Full,

@@ -16,7 +16,7 @@ pub(super) fn read(args: &SessionEndArgs, context: &HookContext<'_>) -> Result<H
         let payload = HookPayload::session_end(flag.unwrap_or(0), "exit");
         Ok(HookInput::with_timestamp(HookEventType::SessionEnd, id, context.now_ms(), payload))
     })?;
-    incoming.expect(HookEventType::SessionEnd)?;
+    incoming.must_be(HookEventType::SessionEnd)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     if let (Some(flag), Event::SessionEnd(end)) = (flag, &mut incoming.event) {
         match end.duration_ms() {

@@ -22,7 +22,7 @@ pub(super) fn read(args: SessionStartArgs, context: &HookContext<'_>) -> Result<
         );
         Ok(HookInput::with_timestamp(HookEventType::SessionStart, id, context.now_ms(), payload))
     })?;
-    incoming.expect(HookEventType::SessionStart)?;
+    incoming.must_be(HookEventType::SessionStart)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     let named = args.previous_session_id.filter(|id| !id.is_empty());
     if let Some(previous) = &incoming.previous_session_id {

@@ -71,7 +71,7 @@ pub(super) fn tell(gone: &[Gone], as_json: bool) -> CommandResult {
             gone.session_id,
             counted(gone.removed.records, "record", "records"),
             counted(gone.removed.rows, "row made from them", "rows made from them"),
-            if gone.live { ", its journal and cache" } else { "" }
+            if gone.live { ", its journal and state file" } else { "" }
         )
     });
     table::print_lines(lines)

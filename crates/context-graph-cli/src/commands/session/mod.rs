@@ -46,7 +46,7 @@ pub(crate) enum SessionCommands {
     Load(load::LoadArgs),
     /// Replace the session's identity with the output of `load`
     Save(save::SaveArgs),
-    /// Remove sessions: their records, indexes, journals and caches
+    /// Remove sessions: their records, indexes, journals and state files
     Forget(forget::ForgetArgs),
     /// Remove sessions without an event for a long time
     Prune(prune::PruneArgs),

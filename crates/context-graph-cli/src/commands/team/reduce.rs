@@ -21,7 +21,7 @@ const KEPT: [&str; 13] = [
 ];
 /// Fields of an MCP server whose texts are also kept: the user chose them in the client's configuration.
 const KEPT_OF_SERVER: [&str; 2] = ["name", "version"];
-/// Fields of a tool's input that contain a path.
+/// Fields of an event or of a tool's input that contain a path.
 const PATHS: [&str; 6] = ["directory", "filePath", "file_path", "filename", "notebook_path", "path"];
 
 /// Fields of a tool's response that tell how the call ended. The names of other fields may themselves be texts,

@@ -22,7 +22,7 @@ pub(super) fn add(known: &mut Vec<String>, hosts: Vec<String>) {
     }
 }
 
-/// What names a host among strings. An address in a sentence is not one that the code asks.
+/// The strings that name a host. An address inside a sentence does not count: the code does not connect to it.
 pub(super) fn named(literals: &[String]) -> Vec<String> {
     let is_address = |text: &&String| match text.trim_start().split_once("://") {
         Some((scheme, _)) => !scheme.contains(char::is_whitespace),
@@ -32,7 +32,8 @@ pub(super) fn named(literals: &[String]) -> Vec<String> {
 }
 
 impl Scan<'_> {
-    /// All hosts that the code names, for a statement that sends and names none. An empty one is not known.
+    /// All hosts that the code names. Used for a statement that sends something but names no host. An empty string
+    /// means an unknown host.
     pub(super) fn all_hosts(&self) -> Vec<String> {
         let all = named(&string_literals(self.code));
         if all.is_empty() { vec![String::new()] } else { all }

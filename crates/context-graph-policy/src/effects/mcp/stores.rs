@@ -58,9 +58,9 @@ const LOST: &[&str] = &[
     "secret",
 ];
 
-/// Things that are deleted every day: pieces of text or of a session, and the tool's own state. `branch` is also
-/// in `LOST`, which counts more: a tool whose name has `delete` and `branch` is asked about. It is small only if the
-/// verb is in a field of the input.
+/// Things that are deleted every day: pieces of text or of a session, and the tool's own state. `branch` is in `LOST`
+/// too. If the tool's name has `delete` and `branch`, `LOST` wins and the user is asked. If the verb is only in a
+/// field of the input, the loss counts as small.
 const SMALL: &[&str] = &[
     "comment",
     "draft",

@@ -98,7 +98,8 @@ impl<'a> Roots<'a> {
         })
     }
 
-    /// The working folder below a root as written, whichever of the two has a link.
+    /// The working folder as a path below the root as written, even if the working folder or the root is reached
+    /// through a link.
     pub(crate) fn folder(&self, cwd: &str) -> Option<String> {
         if self.hold(cwd) {
             return None;

@@ -120,7 +120,7 @@ fn filtered_names(call: &Invocation<'_>, stdin: &Flow) -> Option<Text> {
     let word = call.operands().first().and_then(|word| word.literal())?;
     let word = word.trim_start_matches(['^', '\\']).trim_end_matches('$');
     let plain = word.len() > 2 && word.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c));
-    // With some names removed, the pattern still stands for the rest.
+    // `grep -v` removes some names; the pattern still covers the others.
     if call.has("-v") && stdin.text.as_ref().is_some_and(Text::has_glob) {
         return stdin.text.clone();
     }

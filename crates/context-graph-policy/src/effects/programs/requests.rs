@@ -81,7 +81,7 @@ impl Shell<'_> {
     /// Reports a request to an address: what it carries, and all hosts that it reaches.
     fn ask(&mut self, call: &Invocation<'_>, url: &Text, kind: SentKind) {
         let name = call.run.name.as_str();
-        // An address of which nothing is known, such as one from a list, carries nothing.
+        // An address of which nothing is known, such as one from a list, adds nothing to what is sent.
         let carried = kind.max(if url.is_blank() && !url.has_origin(Origin::Credential) {
             SentKind::Nothing
         } else {

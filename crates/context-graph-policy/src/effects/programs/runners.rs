@@ -4,7 +4,7 @@ use crate::effects::Text;
 use crate::effects::shell::Shell;
 use crate::programs::Invocation;
 
-/// The files that a runner looks for, of which it takes the first that exists, and how they are read.
+/// The files that a runner looks for, and how each is read. The runner takes the first one that exists.
 type Files = (&'static [&'static str], &'static str);
 
 impl Shell<'_> {

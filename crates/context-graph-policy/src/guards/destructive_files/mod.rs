@@ -1,4 +1,5 @@
-//! Removal of what cannot be recreated: roots, homes, the project, its history, trees outside it.
+//! Removing, emptying or opening to everybody what cannot be recreated: roots, homes, the project, its history, trees
+//! outside it.
 
 mod contents;
 mod permissions;
@@ -27,7 +28,7 @@ static TRUNCATE: Rule = Rule::ask("destructive-files/truncate", Severity::Medium
 
 pub(super) static GUARD: Guard = Guard {
     id: "destructive-files",
-    purpose: "roots, homes, the project, its history and trees outside of it are not removed",
+    purpose: "roots, homes, the project, its history and trees outside it are not removed, emptied or opened to everybody",
     rules: &[&ROOT, &HOME, &PROJECT, &HISTORY, &OUTSIDE, &SOURCES, &PERMISSIONS, &TRUNCATE],
     check,
 };
