@@ -99,7 +99,7 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
         EventName::PostCompact => ReplyBody::PlainText(String::new()),
         EventName::PreModelSwitch => match verdict {
             Verdict::Ask => PreModelSwitchReply::ask(reason),
-            stopped if stopped.refuses_or_asks() => PreModelSwitchReply::deny(reason),
+            refused if refused.refuses_or_asks() => PreModelSwitchReply::deny(reason),
             Verdict::Allow => PreModelSwitchReply::allow(),
             _ => PreModelSwitchReply::none(),
         }
@@ -115,13 +115,13 @@ pub fn reply(event: EventName, decision: &Decision) -> ReplyBody {
         }
         .into_body(),
         EventName::Elicitation => match verdict {
-            stopped if stopped.refuses_or_asks() => ElicitationReply::decline(),
+            refused if refused.refuses_or_asks() => ElicitationReply::decline(),
             Verdict::Modify(answer) => ElicitationReply::accept(answer),
             _ => ElicitationReply::none(),
         }
         .into_body(),
         EventName::ElicitationResult => match verdict {
-            stopped if stopped.refuses_or_asks() => ElicitationResultReply::decline(),
+            refused if refused.refuses_or_asks() => ElicitationResultReply::decline(),
             Verdict::Modify(answer) => ElicitationResultReply::accept(answer),
             _ => ElicitationResultReply::none(),
         }

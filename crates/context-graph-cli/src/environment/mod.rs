@@ -68,7 +68,7 @@ impl Environment {
         }
     }
 
-    /// This environment for a hook. Hooks are started by the client, not by its agent.
+    /// This environment for a hook. The client starts its hooks itself, so they are not commands of an agent.
     #[must_use]
     pub(crate) fn answering_events(self) -> Self {
         Self { answers_events: true, ..self }

@@ -20,7 +20,7 @@ mod turns;
 use context_graph_events::EventName;
 use serde::Serialize;
 
-use crate::session::DREAM_ENTRY;
+use crate::session::DREAM_RECORDED;
 
 pub use call::{Actor, Call, EventRuling, Evidence, Part, strictness};
 pub use context_graph_events::Outcome;
@@ -34,7 +34,7 @@ pub use turns::TurnEnd;
 pub const UNREADABLE: &str = "unreadable";
 
 /// Events that only repeat what other entries say: a batch of calls, and a dream, which `consciousness` shows.
-pub const REPETITIONS: [&str; 2] = [EventName::PostToolBatch.as_str(), DREAM_ENTRY];
+pub const REPETITIONS: [&str; 2] = [EventName::PostToolBatch.as_str(), DREAM_RECORDED];
 
 /// One entry of the history.
 #[derive(Debug, Clone, PartialEq, Serialize)]

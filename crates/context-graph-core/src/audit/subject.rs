@@ -76,7 +76,7 @@ pub(super) fn of_event(event: &Event) -> String {
         Event::WorktreeCreate(p) => p.name.clone(),
         Event::WorktreeRemove(p) => p.worktree_path.clone(),
         Event::MessageDisplay(p) => first_line(&p.delta),
-        other => own_entry(other).unwrap_or_default(),
+        other => own_event(other).unwrap_or_default(),
     }
 }
 
@@ -101,7 +101,7 @@ pub fn in_words<'a>(event: &str, subject: &'a str) -> &'a str {
 const NO_REASON: &str = "no reason given";
 
 /// What one of our own entries is about.
-fn own_entry(event: &Event) -> Option<String> {
+fn own_event(event: &Event) -> Option<String> {
     if let Some(failure) = ActionFailure::of(event) {
         return Some(first_line(&format!("{} on {}: {}", failure.name, failure.event, failure.how)));
     }

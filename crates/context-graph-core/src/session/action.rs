@@ -4,9 +4,9 @@ use context_graph_events::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::own_entries::{content, entry};
+use super::own_events::{content, own_event};
 
-/// The log name of a failed action. The client has no event of this name.
+/// The name of the event for a failed action. The client has no event of this name.
 pub const ACTION_FAILED: &str = "ActionFailed";
 
 /// A command that an event started and that failed.
@@ -23,12 +23,12 @@ pub struct ActionFailure {
 }
 
 impl ActionFailure {
-    /// The failure as a log entry of a session.
+    /// The failure as an event of its session.
     pub fn to_event(&self, session_id: &str) -> Event {
-        entry(ACTION_FAILED, session_id, "action", json!(self))
+        own_event(ACTION_FAILED, session_id, "action", json!(self))
     }
 
-    /// The failure in a log entry.
+    /// The failure in such an event.
     pub fn of(event: &Event) -> Option<Self> {
         content(event, ACTION_FAILED, "action")
     }

@@ -2,14 +2,14 @@
 //!
 //! Vectors that had lost the purpose are dropped from the trajectory, the purpose vector becomes the mean of
 //! the others, and the crisis ends. The measured continuity does not change: a session that continues to drift
-//! continues to measure low. A dream is a log entry like any event.
+//! continues to measure low. A dream is recorded like any event.
 
 use context_graph_events::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Session;
-use super::own_entries::{content, entry};
+use super::own_events::{content, own_event};
 use crate::gwt::fusion::Model;
 use crate::gwt::lifecycle::Transition;
 use crate::gwt::numeric::narrow;
@@ -18,8 +18,8 @@ use crate::gwt::session_identity::KURAMOTO_N;
 /// The shortest time between two dreams of a crisis.
 pub const DREAM_COOLDOWN_MS: i64 = 60_000;
 
-/// The log name of a dream. The client has no event of this name.
-pub const DREAM_ENTRY: &str = "context-graph:dream";
+/// The name of the event for a dream. The client has no event of this name.
+pub const DREAM_RECORDED: &str = "context-graph:dream";
 
 /// Why a session dreamt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,16 +109,16 @@ impl Session {
         dream
     }
 
-    /// A dream that is not logged yet, as a log entry.
+    /// A dream that is not recorded yet, as an event.
     pub fn dream_to_log(&self) -> Option<Event> {
         let dream = self.state.unlogged_dream?;
-        Some(entry(DREAM_ENTRY, &self.snapshot.session_id, "dream", json!(dream)))
+        Some(own_event(DREAM_RECORDED, &self.snapshot.session_id, "dream", json!(dream)))
     }
 }
 
-/// The dream in a log entry.
+/// The dream in such an event.
 pub fn dream_of(event: &Event) -> Option<Dream> {
-    content(event, DREAM_ENTRY, "dream")
+    content(event, DREAM_RECORDED, "dream")
 }
 
 fn mean(vectors: &[[f32; KURAMOTO_N]]) -> Option<[f32; KURAMOTO_N]> {

@@ -13,7 +13,7 @@ mod digest;
 mod dream;
 mod earlier;
 mod head;
-mod own_entries;
+mod own_events;
 mod pending;
 mod recent;
 mod record;
@@ -26,7 +26,7 @@ mod work;
 use context_graph_events::Event;
 use context_graph_events::claude_code::SessionEndStatus;
 use context_graph_events::safe_text::tame;
-pub(crate) use own_entries::changed_identity;
+pub(crate) use own_events::changed_identity;
 use serde::{Deserialize, Serialize};
 
 pub use action::{ACTION_FAILED, ActionFailure};
@@ -35,11 +35,11 @@ pub use bound::{Bounds, Cut, bound};
 pub use counters::Counters;
 pub use curve::{Curve, CurveNote, CurvePoint, NoteKind, Playback};
 pub use digest::DIGEST_MAX;
-pub use dream::{DREAM_COOLDOWN_MS, DREAM_ENTRY, Dream, DreamCause, dream_of};
+pub use dream::{DREAM_COOLDOWN_MS, DREAM_RECORDED, Dream, DreamCause, dream_of};
 pub use earlier::EarlierSession;
 pub use head::SessionBeginning;
-pub use own_entries::{
-    EVENTS_LOST, EventsLost, IDENTITY_SAVED, LOSS_ACKNOWLEDGED, SESSION_TITLED, identity_saved, is_own_entry,
+pub use own_events::{
+    EVENTS_LOST, EventsLost, IDENTITY_SAVED, LOSS_ACKNOWLEDGED, SESSION_TITLED, identity_saved, is_own_event,
     loss_acknowledged, session_titled, title_given,
 };
 pub use pending::{CONTEXT_WAITS, Pending, context_waits, waiting_texts};

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Counters;
-use super::own_entries::{content, entry};
+use super::own_events::{content, own_event};
 use super::recent::hash;
 
-/// The log name of texts that wait. The client has no event of this name.
+/// The name of the event for texts that wait. The client has no event of this name.
 pub const CONTEXT_WAITS: &str = "ContextWaits";
 
 /// How many texts wait at most, and their greatest length; the oldest is dropped first.
@@ -27,12 +27,12 @@ const MOST_SEEN: usize = 8;
 const SOON_MS: i64 = 10_000;
 const AFTER_GATES_MS: i64 = 10 * 60 * 1000;
 
-/// A log entry: these texts wait for an event of the session that accepts them.
+/// The event that says: these texts wait for an event of the session that accepts them.
 pub fn context_waits(session_id: &str, texts: &[String]) -> Event {
-    entry(CONTEXT_WAITS, session_id, "texts", json!(texts))
+    own_event(CONTEXT_WAITS, session_id, "texts", json!(texts))
 }
 
-/// The waiting texts in such an entry.
+/// The waiting texts in such an event.
 pub fn waiting_texts(event: &Event) -> Option<Vec<String>> {
     content(event, CONTEXT_WAITS, "texts")
 }

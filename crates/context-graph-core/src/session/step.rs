@@ -3,10 +3,10 @@
 use context_graph_events::Event;
 use context_graph_events::safe_text::shortened;
 
-use super::own_entries::MAX_TITLE;
+use super::own_events::MAX_TITLE;
 use super::remembered::pointed_to;
 use super::{
-    Alarm, Dream, EventRecord, Session, SessionEnd, dream_of, is_own_entry, title_given, waiting_texts,
+    Alarm, Dream, EventRecord, Session, SessionEnd, dream_of, is_own_event, title_given, waiting_texts,
 };
 use crate::continuity::is_asked_by_a_person;
 use crate::gwt::consciousness::ConsciousnessState;
@@ -44,7 +44,7 @@ impl Session {
             self.state.unlogged_dream = None;
             return self.report();
         }
-        if is_own_entry(event.name()) {
+        if is_own_event(event.name()) {
             // It is about the record or a user's command: the session did nothing, and an ended session stays
             // ended.
             self.state.counters.events += 1;

@@ -2,9 +2,9 @@
 //! tests. `described` has the guard with the id `programs`, for what the tables of programs say. The other files are
 //! helpers, used by several guards or by one of them.
 //!
-//! A guard reports what it finds. This module decides whether that stops the call: it drops switched-off rules
-//! and exceptions but records why. Verdicts are chosen so that ordinary work passes: `deny` for what ordinary
-//! work never does, `ask` for what it sometimes does.
+//! A guard reports what it finds. This module decides whether the call is refused: it drops switched-off rules and
+//! exceptions but records why. Verdicts are chosen so that ordinary work passes: `deny` for what ordinary work never
+//! does, `ask` for what it sometimes does.
 
 mod described;
 mod destructive_data;

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, IsTerminal};
 
-use context_graph_core::session::{Bounds, bound, is_own_entry};
+use context_graph_core::session::{Bounds, bound, is_own_event};
 use context_graph_events::agents::{self, Caller};
 use context_graph_events::claude_code::{Event, UserPromptSubmitPayload};
 use context_graph_events::decode::{self, DecodeError, MAX_INPUT_BYTES};
@@ -147,7 +147,7 @@ fn checked(mut event: Event) -> Result<Incoming, HookError> {
         check_conversation(prompt)?;
     }
     if let Event::Unknown(unknown) = &event
-        && is_own_entry(&unknown.name)
+        && is_own_event(&unknown.name)
     {
         let problem = format!("hook_event_name: only this program itself records `{}`", unknown.name);
         return Err(HookError::InvalidInput(problem));

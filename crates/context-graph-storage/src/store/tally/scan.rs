@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use context_graph_core::session::edits_files;
-use context_graph_core::session::is_own_entry;
+use context_graph_core::session::is_own_event;
 use context_graph_events::agents::Agent;
 use context_graph_events::claude_code::is_notice;
 use rusqlite::{Connection, OptionalExtension as _, Statement};
@@ -100,7 +100,7 @@ pub(super) fn events(
         here.1.prompts += u64::from(prompt.is_some_and(|prompt| !is_notice(prompt)));
         // Our own entries and imported records do not come from a hook. A hook always takes more than 0 µs.
         let took = short(row.get(2)?);
-        if took > 0 && !is_own_entry(event) {
+        if took > 0 && !is_own_event(event) {
             under(&mut into.hooks, event).push(took);
         }
     }

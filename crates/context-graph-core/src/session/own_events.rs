@@ -1,5 +1,5 @@
-//! Our own entries in a session's log. They are about the record or the user's commands, not about the
-//! session's work.
+//! Our own events in a session's record. They are about the record or the user's commands, not about the session's
+//! work.
 
 use std::fmt;
 
@@ -9,26 +9,26 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{ACTION_FAILED, CONTEXT_WAITS, DREAM_ENTRY};
+use super::{ACTION_FAILED, CONTEXT_WAITS, DREAM_RECORDED};
 use crate::gwt::session_identity::SessionIdentitySnapshot;
 
-/// The log name for lost events. The client has no event with this name or with the names of the next three
+/// The name of the event about lost events. The client has no event with this name or with the names of the next three
 /// constants.
 pub const EVENTS_LOST: &str = "EventsLost";
-/// The log name for the user's acknowledgement of earlier losses.
+/// The name of the event for the user's acknowledgement of earlier losses.
 pub const LOSS_ACKNOWLEDGED: &str = "LossAcknowledged";
-/// The log name for a replaced identity.
+/// The name of the event for a replaced identity.
 pub const IDENTITY_SAVED: &str = "IdentitySaved";
-/// The log name for a title that the client gave a session in its transcript.
+/// The name of the event for a title that the client gave a session in its transcript.
 pub const SESSION_TITLED: &str = "SessionTitled";
 
 /// The longest title that is kept.
 pub(super) const MAX_TITLE: usize = 200;
 
-/// Whether only this program may write an entry with this name.
-pub fn is_own_entry(name: &str) -> bool {
+/// Whether only this program may make an event with this name.
+pub fn is_own_event(name: &str) -> bool {
     [
-        DREAM_ENTRY,
+        DREAM_RECORDED,
         ACTION_FAILED,
         CONTEXT_WAITS,
         EVENTS_LOST,
@@ -53,12 +53,12 @@ pub struct EventsLost {
 }
 
 impl EventsLost {
-    /// The loss as a log entry of a session.
+    /// The loss as an event of its session.
     pub fn to_event(&self, session_id: &str) -> Event {
-        entry(EVENTS_LOST, session_id, "loss", json!(self))
+        own_event(EVENTS_LOST, session_id, "loss", json!(self))
     }
 
-    /// The loss in a log entry.
+    /// The loss in such an event.
     pub fn of(event: &Event) -> Option<Self> {
         content(event, EVENTS_LOST, "loss")
     }
@@ -79,23 +79,23 @@ impl fmt::Display for EventsLost {
     }
 }
 
-/// A log entry: the user has acknowledged the session's losses.
+/// The event that says: the user has acknowledged the session's losses.
 pub fn loss_acknowledged(session_id: &str) -> Event {
-    entry(LOSS_ACKNOWLEDGED, session_id, "loss", Value::Null)
+    own_event(LOSS_ACKNOWLEDGED, session_id, "loss", Value::Null)
 }
 
-/// A log entry: a session's identity was replaced. Holds the names of the changed fields.
+/// The event that says: a session's identity was replaced. Holds the names of the changed fields.
 pub fn identity_saved(old: &SessionIdentitySnapshot, new: &SessionIdentitySnapshot) -> Event {
     let (before, after) = (json!(old), json!(new));
     let fields = after.as_object().into_iter().flatten();
     let changed =
         fields.filter(|(name, value)| before.get(name) != Some(value)).map(|(name, _)| name.as_str());
-    entry(IDENTITY_SAVED, &new.session_id, "changed", changed.collect())
+    own_event(IDENTITY_SAVED, &new.session_id, "changed", changed.collect())
 }
 
-/// A log entry: the client has given the session this title.
+/// The event that says: the client has given the session this title.
 pub fn session_titled(session_id: &str, title: &str) -> Event {
-    entry(SESSION_TITLED, session_id, "title", json!(shortened(title, MAX_TITLE)))
+    own_event(SESSION_TITLED, session_id, "title", json!(shortened(title, MAX_TITLE)))
 }
 
 /// The title that an event says the client gave its session.
@@ -107,13 +107,13 @@ pub fn title_given(event: &Event) -> Option<String> {
     }
 }
 
-/// The identity fields that an entry lists as changed.
+/// The identity fields that an event lists as changed.
 pub(crate) fn changed_identity(event: &Event) -> Option<Vec<String>> {
     content(event, IDENTITY_SAVED, "changed")
 }
 
-/// Builds one of our own entries.
-pub(super) fn entry(name: &str, session_id: &str, key: &str, value: Value) -> Event {
+/// Builds one of our own events.
+pub(super) fn own_event(name: &str, session_id: &str, key: &str, value: Value) -> Event {
     let mut raw: Map<String, Value> = Map::new();
     raw.insert("hook_event_name".to_owned(), name.into());
     raw.insert("session_id".to_owned(), session_id.into());
@@ -121,7 +121,7 @@ pub(super) fn entry(name: &str, session_id: &str, key: &str, value: Value) -> Ev
     Event::Unknown(UnknownEvent { name: name.to_owned(), raw })
 }
 
-/// Reads the value under `key` from one of our own entries.
+/// Reads the value under `key` from one of our own events.
 pub(super) fn content<T: DeserializeOwned>(event: &Event, name: &str, key: &str) -> Option<T> {
     match event {
         Event::Unknown(unknown) if unknown.name == name => T::deserialize(unknown.raw.get(key)?).ok(),
