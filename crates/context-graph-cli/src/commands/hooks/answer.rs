@@ -229,7 +229,7 @@ impl Answer {
 }
 
 /// The answer of a hook that failed: "ask" with `fails_as_ask`, which is for tool calls.
-pub(super) fn failed(error: &HookError, fails_as_ask: bool) -> Answer {
+pub(super) fn failed_hook(error: &HookError, fails_as_ask: bool) -> Answer {
     if fails_as_ask { Answer::failure_as_ask(error) } else { Answer::failure(error) }
 }
 
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(parsed(STARVED), parsed(&written(Answer::failure(&error))));
         for (parts, is_call) in [(LATE, false), (LATE_CALL, true)] {
             for budget_ms in [0, 7, 100, super::super::budget::DEFAULT_MS, u64::MAX] {
-                let mut late = failed(&HookError::Timeout(budget_ms), is_call);
+                let mut late = failed_hook(&HookError::Timeout(budget_ms), is_call);
                 late.output.execution_time_ms = budget_ms / 2;
                 let template = Late::Template { parts, budget_ms, end_ms: budget_ms / 2 };
                 assert_eq!(parsed(&template.to_vec()), parsed(&written(late)));

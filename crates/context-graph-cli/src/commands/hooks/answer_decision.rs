@@ -28,7 +28,7 @@ impl HookDecision {
             Err(error) if self.event == Some(EventName::PreToolUse) => {
                 return self.answer(None).but_unrecorded(&error);
             }
-            Err(error) => return self.answer_failing(self.error.as_ref().unwrap_or(&error)),
+            Err(error) => return self.answer_after_failure(self.error.as_ref().unwrap_or(&error)),
         };
         let answer = self.answer(recorded.injection.as_deref()).with_recorded(recorded);
         match &self.error {
@@ -69,7 +69,7 @@ impl HookDecision {
     }
 
     /// The answer of a hook that failed after its decision: the decision stands.
-    pub(super) fn answer_failing(&self, error: &HookError) -> Answer {
+    pub(super) fn answer_after_failure(&self, error: &HookError) -> Answer {
         match self.answer(None) {
             // Plain text has no place for a failure, and here there is no text either.
             Answer { reply: ReplyBody::PlainText(_), .. } => Answer::failure(error),

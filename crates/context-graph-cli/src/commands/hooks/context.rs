@@ -132,7 +132,7 @@ impl<'a> HookContext<'a> {
         }
         self.fails_as_ask.store(is_call, Ordering::Relaxed);
         if let Some(caller) = self.caller() {
-            let answer = answer::failed(&HookError::OutOfResources, is_call);
+            let answer = answer::failed_hook(&HookError::OutOfResources, is_call);
             crash::arm_answer(agents::render(&caller, &answer.reply));
         } else {
             let answer = if is_call { answer::STARVED_CALL } else { answer::STARVED };
@@ -193,7 +193,7 @@ impl<'a> HookContext<'a> {
 
     /// The answer of a hook that failed.
     pub(super) fn failure_answer(&self, error: &HookError) -> Answer {
-        answer::failed(error, self.fails_as_ask())
+        answer::failed_hook(error, self.fails_as_ask())
     }
 
     /// From now on, a panic is answered with this refusal or question.
@@ -220,7 +220,7 @@ impl<'a> HookContext<'a> {
             // The panicking thread may hold these locks, so we do not wait for them.
             let answer = match final_answer.try_lock().ok().and_then(|mut stands| stands.take()) {
                 Some(answer) => answer.but_failed(&error),
-                None => answer::failed(&error, fails_as_ask.load(Ordering::Relaxed)),
+                None => answer::failed_hook(&error, fails_as_ask.load(Ordering::Relaxed)),
             };
             let caller = caller.try_lock().ok().and_then(|caller| caller.clone());
             leave(answer::give(answer, caller.as_ref(), OutputFormat::JsonCompact, Instant::now()));
@@ -232,7 +232,7 @@ impl<'a> HookContext<'a> {
     fn watch(&self, budget_ms: u64) {
         let end = extended_in_tests(budget::answer_by(Duration::from_millis(budget_ms)));
         if let Some(caller) = self.caller() {
-            let answer = answer::failed(&HookError::Timeout(budget_ms), self.fails_as_ask());
+            let answer = answer::failed_hook(&HookError::Timeout(budget_ms), self.fails_as_ask());
             return self.arm(end, Late::Rendered(agents::render(&caller, &answer.reply)));
         }
         let parts = if self.fails_as_ask() { answer::LATE_CALL } else { answer::LATE };

@@ -117,7 +117,7 @@ impl HookDecision {
     /// From now on, neither a timeout (`end` after the start of the process) nor a crash can revert the
     /// decision.
     fn make_final(&self, context: &HookContext<'_>, end: Duration) {
-        let answer = self.answer_failing(&HookError::OutOfResources);
+        let answer = self.answer_after_failure(&HookError::OutOfResources);
         context.watch_until(end, |error| answer.clone().but_failed(error));
         context.arm_crash(&answer, error::OUT_OF_RESOURCES);
         context.answer_panics_with(answer);
@@ -130,7 +130,7 @@ impl HookDecision {
         // The gates have their own time limits. The rest of the hook gets the usual time of an event.
         let rest = Duration::from_millis(budget::DEFAULT_MS);
         let end = context.started.elapsed() + stop_gate::total_timeout(gates) + rest;
-        context.watch_until(end, |error| self.answer_failing(error));
+        context.watch_until(end, |error| self.answer_after_failure(error));
         let root = context.files.root();
         let changes = context
             .sessions()
@@ -206,7 +206,7 @@ fn changes(
 fn prepare_for_policy_crash(context: &HookContext<'_>, rules: &Rules, is_call: bool) {
     if rules.has_policies() {
         let error = HookError::Policy;
-        let answer = answer::failed(&error, is_call);
+        let answer = answer::failed_hook(&error, is_call);
         crash::leave_behind();
         context.arm_crash(&answer, &error.to_string());
     }

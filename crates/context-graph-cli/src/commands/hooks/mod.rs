@@ -5,12 +5,14 @@
 //! blocks what it was about to do on 2, so no other error uses it; agents that go by exit codes get 2 for a
 //! denial, too.
 //!
-//! Words: a *payload* is what an event carries. The *envelope* is the other form of an event, for programs that wrap the
-//! client. An *injection* is text for the model that the session adds. *Context* is text for the model that a policy
-//! adds; in code it also means the surroundings of a hook (`HookContext`) or of a decision. *Upkeep* is
-//! `context-graph maintain`, as a hook starts it after a session. An event comes in three wrappings: `Incoming` is
-//! what was read, `HookRequest` adds what the command line asks for, and the store gets it as an `Arrival`. A
-//! *signal* is a command whose output a policy asks for; those of Unix are in `unix_signals.rs`.
+//! Words:
+//! - A *payload* is what an event carries. The *envelope* is the other form of an event, for programs that wrap the client.
+//! - An event comes in three wrappings: `Incoming` is what was read, `HookRequest` adds what the command line asks for, and
+//!   the storage crate gets it as an `Arrival`.
+//! - An *injection* is text for the model that the session adds, *context* is text for the model that a policy adds.
+//!   `HookContext` is something else: what one hook run needs.
+//! - *Upkeep* is `context-graph maintain`, as a hook starts it after a session.
+//! - A *signal* is a command whose output a policy asks for; those of Unix are in `unix_signals.rs`.
 
 pub mod answer;
 mod answer_decision;
@@ -136,7 +138,7 @@ fn budget_ms(command: &HookCommand) -> u64 {
 
 /// Invalid arguments are answered on stdout too, because a hook's caller reads JSON there.
 pub(crate) fn usage_failure(message: String, is_tool_call: bool, started: Instant) {
-    let mut failure = answer::failed(&HookError::Usage(message), is_tool_call);
+    let mut failure = answer::failed_hook(&HookError::Usage(message), is_tool_call);
     failure.output.execution_time_ms = answer::elapsed_ms(started);
     terminal::print(&failure.render(args::OutputFormat::JsonCompact, false));
 }
