@@ -222,3 +222,18 @@ fn heads_from_before_a_project_was_moved_are_compared() {
         assert_eq!(verified(&moved, more), (2, 1), "{more:?}");
     }
 }
+
+#[test]
+fn a_database_inside_the_project_belongs_to_it_alone() {
+    let place = Place::without_upkeep();
+    let inside = |name| Project::with_database(&place, name, Some(Path::new("state")));
+    let (one, two) = (inside("one"), inside("two"));
+    for (project, session, request) in [(&one, "s1", "draw the map"), (&two, "s2", "count the trees")] {
+        project.worked(session, request);
+        project.ends(session);
+    }
+    let all = two.run(&["session", "list", "--all-projects"]);
+    assert!(all.contains("draw the map") && all.contains("count the trees"), "{all}");
+    let moved = one.moved_to("moved");
+    assert!(moved.titles().contains("draw the map"), "{}", moved.titles());
+}

@@ -71,13 +71,13 @@ impl Sessions {
 
     /// The sessions that may be removed: all, or where projects share the store, those of this project.
     fn own(&self) -> SessionQuery {
-        let project = self.folder.is_named().then(|| self.project());
+        let project = self.folder.is_shared().then(|| self.project());
         SessionQuery { project, ..SessionQuery::default() }
     }
 
     /// How many bytes count for the limit: those of the store, or where projects share it, those of this project's records.
     fn bytes(&self, store: &Store) -> Result<u64> {
-        if self.folder.is_named() { store.bytes_of(&self.project()) } else { Ok(store.sizes()?.1) }
+        if self.folder.is_shared() { store.bytes_of(&self.project()) } else { Ok(store.sizes()?.1) }
     }
 
     /// Removes a session that was listed like this, unless somebody has worked in it since.

@@ -100,7 +100,7 @@ impl Sessions {
     /// a session from another machine, has another one now. Only where projects share the state does that root decide.
     pub(super) fn project_of(&self, session: &Session) -> String {
         let began_in = &session.state.project;
-        if self.folder.is_named() && !began_in.is_empty() { began_in.clone() } else { self.project() }
+        if self.folder.is_shared() && !began_in.is_empty() { began_in.clone() } else { self.project() }
     }
 
     /// What was lost, or moved aside because somebody else made it, and was not reported yet: one line each. It

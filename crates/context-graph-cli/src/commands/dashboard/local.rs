@@ -48,12 +48,12 @@ impl LocalRecords {
 
     /// The data of every project that the user's own folder knows.
     pub(super) fn of_all(environment: &Environment) -> Result<Self, Failure> {
-        if environment.named_place(None).is_some() {
+        if environment.shared_place(None).is_some() {
             // All of them share this one store.
             let place = Place::shared_by_all(environment);
             return Ok(Self { places: Arc::new(vec![place]), health: Health::default() });
         }
-        let roots = environment.known_projects()?;
+        let roots = environment.known_projects(None)?;
         if roots.is_empty() {
             return Err(Failure::no_sessions());
         }

@@ -23,10 +23,10 @@ pub(crate) struct ScopeArgs {
 impl ScopeArgs {
     /// The projects to query.
     pub(crate) fn places(&self, environment: &Environment) -> Result<Vec<PlaceArgs>, Failure> {
-        if !self.all_projects || environment.named_place(self.place.db_path.as_deref()).is_some() {
+        if !self.all_projects || environment.shared_place(self.place.db_path.as_deref()).is_some() {
             return Ok(vec![self.place.clone()]);
         }
-        let mut roots = environment.known_projects()?;
+        let mut roots = environment.known_projects(self.place.db_path.as_deref())?;
         roots.push(environment.project_root().to_path_buf());
         roots.sort();
         roots.dedup();

@@ -289,8 +289,8 @@ fn push(args: &PushArgs, environment: &Environment) -> CommandResult {
 /// The projects of this user. Those that share a database of the user's choice may have no folder of ours; the
 /// database knows them.
 fn all_projects(args: &PushArgs, environment: &Environment) -> Result<Vec<PathBuf>, Failure> {
-    let mut roots = environment.known_projects()?;
-    if environment.named_place(args.place.db_path.as_deref()).is_some() {
+    let mut roots = environment.known_projects(args.place.db_path.as_deref())?;
+    if environment.shared_place(args.place.db_path.as_deref()).is_some() {
         let shelf = match Shelf::open(&args.place, environment) {
             Err(failure) if failure.is_nothing_there() => return Ok(roots),
             shelf => shelf?,
