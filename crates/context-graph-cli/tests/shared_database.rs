@@ -237,3 +237,23 @@ fn a_database_inside_the_project_belongs_to_it_alone() {
     let moved = one.moved_to("moved");
     assert!(moved.titles().contains("draw the map"), "{}", moved.titles());
 }
+
+#[test]
+fn a_session_counts_for_the_project_in_which_it_goes_on() {
+    let place = Place::without_upkeep();
+    let (one, two) = (Project::new(&place, "one"), Project::new(&place, "two"));
+    one.worked("s1", "draw the map");
+    one.ends("s1");
+    let counts_for = |here: &Project<'_>, not_here: &Project<'_>| {
+        assert!(here.titles().contains("draw the map"), "{}", here.titles());
+        assert!(!not_here.titles().contains("draw the map"), "{}", not_here.titles());
+    };
+    two.hook("s1", "Stop", json!({"stop_hook_active": false}));
+    counts_for(&two, &one);
+    two.ends("s1");
+    counts_for(&two, &one);
+    let exported = place.home().join("s1.jsonl");
+    two.run(&["session", "export", "s1", "-o", exported.to_str().unwrap()]);
+    one.run(&["session", "import", "--replace", exported.to_str().unwrap()]);
+    counts_for(&one, &two);
+}

@@ -96,11 +96,11 @@ impl Sessions {
         self.folder.root().to_string_lossy().into_owned()
     }
 
-    /// The project that a session counts for. Its state keeps the root at which it began; a project that was moved, or
-    /// a session from another machine, has another one now. Only where projects share the state does that root decide.
+    /// The project that a session counts for. Its state keeps the root at which it last went on; a project that was
+    /// moved has another one now. Only where projects share the state does that root decide.
     pub(super) fn project_of(&self, session: &Session) -> String {
-        let began_in = &session.state.project;
-        if self.folder.is_shared() && !began_in.is_empty() { began_in.clone() } else { self.project() }
+        let was_in = &session.state.project;
+        if self.folder.is_shared() && !was_in.is_empty() { was_in.clone() } else { self.project() }
     }
 
     /// What was lost, or moved aside because somebody else made it, and was not reported yet: one line each. It
