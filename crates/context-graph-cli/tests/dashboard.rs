@@ -5,7 +5,7 @@ mod common;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use common::Place;
@@ -20,8 +20,11 @@ struct Dashboard {
 
 impl Dashboard {
     fn open(place: &Place, more: &[&str]) -> Self {
-        let args = [&["dashboard", "--no-open"], more].concat();
-        let mut process = place.command(&args).spawn().unwrap();
+        Self::start(place.command(&[&["dashboard", "--no-open"], more].concat()))
+    }
+
+    fn start(mut command: Command) -> Self {
+        let mut process = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (address, token) = line.trim().split_once("/?token=").unwrap_or_else(|| panic!("{line}"));
@@ -348,4 +351,16 @@ fn the_pages_name_other_clients_and_list_the_sessions_of_one() {
     assert!(dashboard.page("/sessions/codex-c1").contains("<span class=\"client\">Codex</span>"));
     assert!(!dashboard.page("/sessions/a1").contains("class=\"client\""));
     assert!(dashboard.page("/sessions/codex-c1/1").contains("<dt>client</dt><dd>Codex</dd>"));
+}
+
+#[test]
+fn sessions_from_before_a_project_was_moved_are_found_by_its_new_place() {
+    let place = Place::without_upkeep();
+    play(&place);
+    let moved = place.project().with_file_name("moved");
+    std::fs::rename(place.project(), &moved).unwrap();
+    let mut command = place.command(&["dashboard", "--no-open"]);
+    command.env("CLAUDE_PROJECT_DIR", &moved).current_dir(&moved);
+    let sessions = Dashboard::start(command).page(&format!("/sessions?project={}", moved.display()));
+    assert!(sessions.contains("Mend the parser") && sessions.contains("release notes"), "{sessions}");
 }

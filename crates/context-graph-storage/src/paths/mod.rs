@@ -291,7 +291,9 @@ impl StateFolder {
     /// Rebuilds everything in the store that is derived from its records; `progress` gets the number of records
     /// processed so far.
     pub fn rebuild_store(&self, now_ms: i64, progress: &mut dyn FnMut(u64)) -> Result<Rebuilt> {
-        Store::rebuild(&self.store_options(Patience::Command, now_ms)?, progress)
+        let project = (!self.shared).then(|| self.root.to_string_lossy().into_owned());
+        let options = StoreOptions { project, ..self.store_options(Patience::Command, now_ms)? };
+        Store::rebuild(&options, progress)
     }
 
     fn store_options(&self, patience: Patience, now_ms: i64) -> Result<StoreOptions> {

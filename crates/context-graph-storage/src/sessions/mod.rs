@@ -45,6 +45,14 @@ pub use step::{Arrival, Durability, NotBefore, Stepped};
 pub use trail::Trail;
 pub use unfolded::Unfolded;
 
+/// The reason for the end of a session that was taken in from a transcript.
+pub const IMPORTED: &str = "imported";
+
+/// Whether a session was taken in from a transcript. It may be one of another project.
+pub fn is_imported(session: &Session) -> bool {
+    session.state.end_reason.as_deref() == Some(IMPORTED)
+}
+
 /// The sessions of one state folder.
 #[derive(Debug)]
 pub struct Sessions {
@@ -97,10 +105,11 @@ impl Sessions {
     }
 
     /// The project that a session counts for. Its state keeps the root at which it last went on; a project that was
-    /// moved has another one now. Only where projects share the state does that root decide.
-    pub(super) fn project_of(&self, session: &Session) -> String {
+    /// moved has another one now. That root decides only where projects share the state, and for imported sessions.
+    pub fn project_of(&self, session: &Session) -> String {
         let was_in = &session.state.project;
-        if self.folder.is_shared() && !was_in.is_empty() { was_in.clone() } else { self.project() }
+        let is_kept = self.folder.is_shared() || is_imported(session);
+        if is_kept && !was_in.is_empty() { was_in.clone() } else { self.project() }
     }
 
     /// What was lost, or moved aside because somebody else made it, and was not reported yet: one line each. It

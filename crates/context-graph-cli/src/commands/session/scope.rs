@@ -104,11 +104,11 @@ impl Shelves {
     }
 
     fn label(&self, id: &str) -> Label {
-        let view = self.iter().find_map(|shelf| shelf.view(id).ok());
-        view.map_or_else(Label::default, |view| Label {
-            title: view.session.title(),
-            project: view.session.state.project,
-        })
+        let mut found = self.iter().filter_map(|shelf| {
+            let session = shelf.view(id).ok()?.session;
+            Some(Label { title: session.title(), project: shelf.sessions.project_of(&session) })
+        });
+        found.next().unwrap_or_default()
     }
 
     /// A line for each of these sessions: its id as it is shown elsewhere, its title, and its project if there are
