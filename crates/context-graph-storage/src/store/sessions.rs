@@ -184,9 +184,14 @@ impl Store {
         })
     }
 
+    /// The projects that sessions count for. Tags are not checked: these are only names to choose from.
+    pub fn projects(&self) -> Result<Vec<String>> {
+        self.texts("SELECT DISTINCT project FROM sessions WHERE project <> '' ORDER BY project", &[])
+    }
+
     /// The ids of the sessions that continue this one.
     pub fn successors(&self, id: &str) -> Result<Vec<String>> {
-        self.ids("SELECT session_id FROM sessions WHERE previous_id = ? ORDER BY session_id", &[&id])
+        self.texts("SELECT session_id FROM sessions WHERE previous_id = ? ORDER BY session_id", &[&id])
     }
 
     /// Ids with this prefix: one is a match, more are ambiguous. At most six, which is more than anybody is shown.
@@ -195,10 +200,10 @@ impl Store {
         let end = format!("{beginning}\u{10FFFF}");
         let asked = "SELECT session_id FROM sessions WHERE session_id >= ? AND session_id < ?
             ORDER BY session_id LIMIT 6";
-        self.ids(asked, &[&beginning, &end])
+        self.texts(asked, &[&beginning, &end])
     }
 
-    fn ids(&self, asked: &str, given: &[&dyn ToSql]) -> Result<Vec<String>> {
+    fn texts(&self, asked: &str, given: &[&dyn ToSql]) -> Result<Vec<String>> {
         self.run(|store| {
             let mut statement = store.connection.prepare_cached(asked)?;
             statement.query_map(given, |row| row.get(0))?.collect()
