@@ -100,7 +100,8 @@ pub(crate) struct Audit {
 pub(crate) struct Retention {
     /// Sessions without an event for this many days are removed; 0 keeps them for ever.
     pub(crate) max_age_days: u32,
-    /// The oldest sessions are removed until the store holds no more than this; 0 is no limit.
+    /// The oldest sessions are removed until the store holds no more than this; 0 is no limit. In a store that projects
+    /// share, only the compressed records of this project count.
     pub(crate) max_size_mb: u32,
 }
 

@@ -1,5 +1,6 @@
 //! Reads sessions: one, the newest, those of a project.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
@@ -232,12 +233,16 @@ impl Store {
         self.run(Self::sizes_of_file)
     }
 
-    /// The bytes of a project's records, compressed.
-    pub fn bytes_of(&self, project: &str) -> Result<u64> {
+    /// The bytes of the records of each session of a project, compressed.
+    pub fn bytes_of_sessions(&self, project: &str) -> Result<HashMap<String, u64>> {
         self.run(|store| {
-            let asked = "SELECT coalesce(sum(length(b.content)), 0) FROM blocks b JOIN sessions s ON s.number = b.session
-                WHERE s.project = ?";
-            store.connection.query_row(asked, [project], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))
+            let mut statement = store.connection.prepare_cached(
+                "SELECT s.session_id, sum(length(b.content)) FROM sessions s JOIN blocks b ON b.session = s.number
+                WHERE s.project = ? GROUP BY s.number",
+            )?;
+            let rows =
+                statement.query_map([project], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
+            rows.collect()
         })
     }
 
