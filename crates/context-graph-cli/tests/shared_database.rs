@@ -257,3 +257,19 @@ fn a_session_counts_for_the_project_in_which_it_goes_on() {
     one.run(&["session", "import", "--replace", exported.to_str().unwrap()]);
     counts_for(&one, &two);
 }
+
+#[test]
+fn a_project_whose_folder_is_gone_is_named_and_not_pushed() {
+    let host = Place::without_upkeep();
+    let server = Server::start(&host, 0);
+    let place = joined(&host, &server, "ada");
+    let (one, two) = (Project::new(&place, "one"), Project::new(&place, "two"));
+    for (project, session, request) in [(&one, "s1", "draw the map"), (&two, "s2", "count the trees")] {
+        project.worked(session, request);
+        project.hook(session, "Stop", json!({"stop_hook_active": false}));
+    }
+    std::fs::remove_dir_all(&one.root).unwrap();
+    let pushed = two.try_run(&["team", "push", "--all-projects"], "");
+    assert!(pushed.code == 0 && pushed.stdout.contains("of 1 session"), "{pushed:?}");
+    assert!(pushed.stderr.contains(one.root.to_str().unwrap()), "{pushed:?}");
+}
