@@ -175,7 +175,7 @@ fn within<T: PartialOrd + Display, E: serde::de::Error>(value: T, least: T, most
 }
 
 impl Team {
-    /// The lower of the user's share and the project's, if the project's file has a table `team`. A checkout must
+    /// The lower of the user's share and the project's, if the project's file sets `team.share`. A checkout must
     /// not share more than the user allows.
     fn lowered_by(&self, text: &str, projects: &Self) -> Self {
         let said: toml::Table = text.parse().unwrap_or_default();

@@ -93,13 +93,13 @@ impl Sessions {
         self.folder.has_store()
     }
 
-    /// Whether the session has live files.
+    /// Whether the session has a journal.
     pub fn is_live(&self, session_id: &str) -> Result<bool> {
         let key = SessionKey::new(session_id)?;
         Ok(self.folder.live_folder().join(format!("{key}.journal")).exists())
     }
 
-    /// The key of this project's sessions.
+    /// The project's root, as text.
     pub fn project(&self) -> String {
         self.folder.root().to_string_lossy().into_owned()
     }
@@ -123,7 +123,7 @@ impl Sessions {
     pub fn to_record(&self, session_id: &str, event: Event, at_ms: i64) -> Result<EventRecord> {
         // An unreadable state must not keep an event from being passed on.
         let reading = self.folder.session(session_id)?.read_state_unlocked();
-        Ok(self.to_record_knowing(event, at_ms, None, &mut known_secrets(&reading)))
+        Ok(self.to_record_knowing(event, at_ms, None, &mut secrets_in(&reading)))
     }
 
     /// The record of an event, with what was decided about it. Secrets in `memory` are redacted, new ones are added to it.
@@ -184,7 +184,7 @@ impl Sessions {
         let live = self.folder.session(session_id)?.durable(self.durable);
         // An unreadable state must not keep an event from being stored.
         let reading = live.read_state_unlocked();
-        let mut memory = known_secrets(&reading);
+        let mut memory = secrets_in(&reading);
         let mut record = self.to_record_knowing(event, at_ms, ruling, &mut memory);
         record.took_us = took_us();
         let damage = self.append_to(&live, &record, &memory)?;
@@ -198,8 +198,8 @@ impl Sessions {
     }
 }
 
-/// The secrets that a session remembers.
-fn known_secrets(reading: &Result<StateReading>) -> Memory {
+/// The secrets that a session remembers; none if its state cannot be read.
+fn secrets_in(reading: &Result<StateReading>) -> Memory {
     let state = reading.as_ref().ok().and_then(|reading| reading.state.as_ref());
-    state.map(|state| codec::memory_of(state.payload())).unwrap_or_default()
+    state.map(step::known_secrets).unwrap_or_default()
 }

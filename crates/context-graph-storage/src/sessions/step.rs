@@ -356,7 +356,7 @@ impl Sessions {
 }
 
 /// The secrets that a session remembers.
-fn known_secrets(cached: &LiveState) -> Memory {
+pub(super) fn known_secrets(cached: &LiveState) -> Memory {
     memory_of(cached.payload())
 }
 
