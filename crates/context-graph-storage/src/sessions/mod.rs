@@ -159,7 +159,7 @@ impl Sessions {
 
     fn append_to(&self, live: &LiveSession, record: &EventRecord, memory: &Memory) -> Result<Vec<Damage>> {
         let bytes = codec::remembering(&memory.fresh_bytes(), encode_record(record)?);
-        let damage = live.append_only(&bytes)?;
+        let damage = live.append_without_lock(&bytes)?;
         if let Some(lost) = lost::by_damage(&damage)
             && self.settle_loss(live.id(), damage.clone(), record.at_ms).is_err()
         {
