@@ -100,7 +100,8 @@ pub(crate) struct Audit {
 pub(crate) struct Retention {
     /// Sessions without an event for this many days are removed; 0 keeps them for ever.
     pub(crate) max_age_days: u32,
-    /// The oldest sessions are removed until the store holds no more than this; 0 is no limit.
+    /// The oldest sessions are removed until the store holds no more than this; 0 is no limit. In a store that projects
+    /// share, only the compressed records of this project count.
     pub(crate) max_size_mb: u32,
 }
 
@@ -174,7 +175,7 @@ fn within<T: PartialOrd + Display, E: serde::de::Error>(value: T, least: T, most
 }
 
 impl Team {
-    /// The lower of the user's share and the project's, if the project's file has a table `team`. A checkout must
+    /// The lower of the user's share and the project's, if the project's file sets `team.share`. A checkout must
     /// not share more than the user allows.
     fn lowered_by(&self, text: &str, projects: &Self) -> Self {
         let said: toml::Table = text.parse().unwrap_or_default();

@@ -5,9 +5,8 @@ use context_graph_core::session::{Counters, Session};
 use context_graph_events::agents::Agent;
 pub(crate) use context_graph_events::safe_text::counted;
 use context_graph_events::safe_text::{grouped, name, tame};
+use context_graph_storage::sessions::IMPORTED;
 use context_graph_storage::store::Counts;
-
-use crate::commands::import::IMPORTED;
 
 /// The results of a session's calls. Each call is counted once, by its id or as the audit matches it.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,8 @@ mod common;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Child;
+use std::path::Path;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use common::Place;
@@ -20,8 +21,11 @@ struct Dashboard {
 
 impl Dashboard {
     fn open(place: &Place, more: &[&str]) -> Self {
-        let args = [&["dashboard", "--no-open"], more].concat();
-        let mut process = place.command(&args).spawn().unwrap();
+        Self::start(place.command(&[&["dashboard", "--no-open"], more].concat()))
+    }
+
+    fn start(mut command: Command) -> Self {
+        let mut process = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (address, token) = line.trim().split_once("/?token=").unwrap_or_else(|| panic!("{line}"));
@@ -348,4 +352,60 @@ fn the_pages_name_other_clients_and_list_the_sessions_of_one() {
     assert!(dashboard.page("/sessions/codex-c1").contains("<span class=\"client\">Codex</span>"));
     assert!(!dashboard.page("/sessions/a1").contains("class=\"client\""));
     assert!(dashboard.page("/sessions/codex-c1/1").contains("<dt>client</dt><dd>Codex</dd>"));
+}
+
+#[test]
+fn sessions_from_before_a_project_was_moved_are_found_by_its_new_place() {
+    let place = Place::without_upkeep();
+    play(&place);
+    let moved = place.project().with_file_name("moved");
+    std::fs::rename(place.project(), &moved).unwrap();
+    let mut command = place.command(&["dashboard", "--no-open"]);
+    command.env("CLAUDE_PROJECT_DIR", &moved).current_dir(&moved);
+    let sessions = Dashboard::start(command).page(&format!("/sessions?project={}", moved.display()));
+    assert!(sessions.contains("Mend the parser") && sessions.contains("release notes"), "{sessions}");
+}
+
+#[test]
+fn projects_that_share_a_database_are_told_apart() {
+    let place = Place::without_upkeep();
+    let [one, two] = ["one", "two"].map(|name| place.project().with_file_name(name));
+    let command = |root: &Path, args: &[&str]| {
+        let mut command = place.command(args);
+        command.env("CLAUDE_PROJECT_DIR", root).current_dir(root);
+        command.env("CONTEXT_GRAPH_DB_PATH", place.home().join("shared"));
+        command
+    };
+    for (root, session) in [(&one, "s1"), (&two, "s2")] {
+        std::fs::create_dir(root).unwrap();
+        let file = json!({"file_path": root.join("src/main.rs")});
+        let reset = json!({"command": "git reset --hard origin/main"});
+        for (name, own) in [
+            ("UserPromptSubmit", json!({"prompt": "draw the map"})),
+            ("PreToolUse", json!({"tool_name": "Read", "tool_input": file, "tool_use_id": "t1"})),
+            ("PreToolUse", json!({"tool_name": "Bash", "tool_input": reset, "tool_use_id": "t2"})),
+        ] {
+            let mut event =
+                json!({"hook_event_name": name, "session_id": session, "transcript_path": "", "cwd": root});
+            event.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+            let run = common::send(command(root, &["hooks", "event"]), event.to_string().as_bytes());
+            assert_eq!(run.code, 0, "{run:?}");
+        }
+    }
+    // One of the sessions is in the store, the other only in its journal.
+    let end = json!({"hook_event_name": "SessionEnd", "session_id": "s1", "transcript_path": "", "cwd": one, "reason": "other"});
+    common::send(command(&one, &["hooks", "event"]), end.to_string().as_bytes());
+    let allow = ["policy", "allow", "destructive-git/reset-hard", "--yes"];
+    let allowed = common::send(command(&one, &allow), b"");
+    assert_eq!(allowed.code, 0, "{allowed:?}");
+    let dashboard = Dashboard::start(command(&one, &["dashboard", "--no-open", "--all-projects"]));
+    let sessions = dashboard.page("/sessions");
+    for root in [&one, &two] {
+        assert!(sessions.contains(&format!("value=\"{}\"", root.display())), "{root:?}: {sessions}");
+    }
+    let files = dashboard.page("/files");
+    assert!(files.contains("one%2Fsrc%2Fmain.rs") && files.contains("two%2Fsrc%2Fmain.rs"), "{files}");
+    let through = "let it through now";
+    let [of_one, of_two] = ["/guard/s1/3", "/guard/s2/3"].map(|path| dashboard.page(path));
+    assert!(of_one.contains(through) && !of_two.contains(through), "{of_one} {of_two}");
 }

@@ -109,6 +109,8 @@ fn a_purge_leaves_nothing_that_no_other_project_needs() {
     std::fs::rename(&other, &away).unwrap();
     let run = place.run(&["uninstall", "--purge", "--yes"]);
     assert!(run.stdout.contains("the key for 1 other project's state; "), "{run:?}");
+    // What to do if it was deleted instead.
+    assert!(run.stdout.contains(&format!("remove {}", own.join("private").display())), "{run:?}");
     assert!(own.join("private/secret").is_file() && !own.join("trust").exists());
     std::fs::rename(&away, &other).unwrap();
     let run = in_other(&["uninstall", "--purge", "--yes"]);

@@ -9,29 +9,43 @@
 
 mod common;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use common::team::{Server, joined, ok};
 use common::{Place, Run};
 use serde_json::{Value, json};
 
-/// A project that shares its database with others of the same user.
+/// A project with a database that the user named.
 struct Project<'p> {
     place: &'p Place,
     root: PathBuf,
+    database: Option<PathBuf>,
 }
 
 impl<'p> Project<'p> {
+    /// A project that shares its database with others of the same user.
     fn new(place: &'p Place, name: &str) -> Self {
+        Self::with_database(place, name, Some(&place.home().join("shared")))
+    }
+
+    fn with_database(place: &'p Place, name: &str, database: Option<&Path>) -> Self {
         let root = place.project().with_file_name(name);
         std::fs::create_dir(&root).unwrap();
-        Self { place, root }
+        Self { place, root, database: database.map(Path::to_path_buf) }
+    }
+
+    fn moved_to(self, name: &str) -> Self {
+        let root = self.root.with_file_name(name);
+        std::fs::rename(&self.root, &root).unwrap();
+        Self { root, ..self }
     }
 
     fn try_run(&self, args: &[&str], stdin: &str) -> Run {
         let mut command = self.place.command(args);
         command.env("CLAUDE_PROJECT_DIR", &self.root).current_dir(&self.root);
-        command.env("CONTEXT_GRAPH_DB_PATH", self.place.home().join("shared"));
+        if let Some(database) = &self.database {
+            command.env("CONTEXT_GRAPH_DB_PATH", database);
+        }
         common::send(command, stdin.as_bytes())
     }
 
@@ -150,4 +164,112 @@ fn only_the_project_that_shares_its_records_is_pushed() {
     assert!(all.contains("draw the map") && !all.contains("secret plans"), "{all}");
     assert!(one.run(&["team", "push"]).contains("of 1 session"));
     assert!(two.run(&["team", "push"]).contains("pushed 0 records"));
+}
+
+/// Changes every line of the copy of the heads.
+fn forge(copy: &Path, change: impl Fn(&mut Value)) {
+    let heads = std::fs::read_to_string(copy).unwrap();
+    let forged = heads.lines().map(|line| {
+        let mut head: Value = serde_json::from_str(line).unwrap();
+        change(&mut head);
+        format!("{head}\n")
+    });
+    std::fs::write(copy, forged.collect::<String>()).unwrap();
+}
+
+/// What `audit verify` finds: its exit code, and how many heads it compared.
+fn verified(project: &Project<'_>, more: &[&str]) -> (i32, u64) {
+    let run = project.try_run(&[&["audit", "verify", "--json"], more].concat(), "");
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    (run.code, found["heads_compared"].as_u64().unwrap())
+}
+
+#[test]
+fn a_head_is_compared_whatever_project_it_names() {
+    let place = Place::without_upkeep();
+    let one = Project::new(&place, "one");
+    let copy = place.home().join("heads.jsonl");
+    one.run(&["config", "set", "--user", "audit.heads_file", copy.to_str().unwrap()]);
+    one.worked("s1", "draw the map");
+    one.ends("s1");
+    assert_eq!(verified(&one, &[]), (0, 1));
+    forge(&copy, |head| head["project"] = json!("/elsewhere"));
+    assert_eq!(verified(&one, &[]), (0, 1));
+    forge(&copy, |head| head["head"] = json!("00"));
+    assert_eq!(verified(&one, &[]), (2, 1));
+}
+
+#[test]
+fn heads_from_before_a_project_was_moved_are_compared() {
+    let place = Place::without_upkeep();
+    let one = Project::with_database(&place, "one", None);
+    let copy = place.home().join("heads.jsonl");
+    one.run(&["config", "set", "--user", "audit.heads_file", copy.to_str().unwrap()]);
+    one.worked("s1", "draw the map");
+    one.ends("s1");
+    let moved = one.moved_to("moved");
+    // A copy at another place: what we noted about the file does not count for it.
+    let backup = place.home().join("backup.jsonl");
+    std::fs::copy(&copy, &backup).unwrap();
+    let from_backup = ["--heads", backup.to_str().unwrap()];
+    for more in [&[][..], &from_backup] {
+        assert_eq!(verified(&moved, more), (0, 1), "{more:?}");
+    }
+    for file in [&copy, &backup] {
+        forge(file, |head| head["head"] = json!("00"));
+    }
+    for more in [&[][..], &from_backup] {
+        assert_eq!(verified(&moved, more), (2, 1), "{more:?}");
+    }
+}
+
+#[test]
+fn a_database_inside_the_project_belongs_to_it_alone() {
+    let place = Place::without_upkeep();
+    let inside = |name| Project::with_database(&place, name, Some(Path::new("state")));
+    let (one, two) = (inside("one"), inside("two"));
+    for (project, session, request) in [(&one, "s1", "draw the map"), (&two, "s2", "count the trees")] {
+        project.worked(session, request);
+        project.ends(session);
+    }
+    let all = two.run(&["session", "list", "--all-projects"]);
+    assert!(all.contains("draw the map") && all.contains("count the trees"), "{all}");
+    let moved = one.moved_to("moved");
+    assert!(moved.titles().contains("draw the map"), "{}", moved.titles());
+}
+
+#[test]
+fn a_session_counts_for_the_project_in_which_it_goes_on() {
+    let place = Place::without_upkeep();
+    let (one, two) = (Project::new(&place, "one"), Project::new(&place, "two"));
+    one.worked("s1", "draw the map");
+    one.ends("s1");
+    let counts_for = |here: &Project<'_>, not_here: &Project<'_>| {
+        assert!(here.titles().contains("draw the map"), "{}", here.titles());
+        assert!(!not_here.titles().contains("draw the map"), "{}", not_here.titles());
+    };
+    two.hook("s1", "Stop", json!({"stop_hook_active": false}));
+    counts_for(&two, &one);
+    two.ends("s1");
+    counts_for(&two, &one);
+    let exported = place.home().join("s1.jsonl");
+    two.run(&["session", "export", "s1", "-o", exported.to_str().unwrap()]);
+    one.run(&["session", "import", "--replace", exported.to_str().unwrap()]);
+    counts_for(&one, &two);
+}
+
+#[test]
+fn a_project_whose_folder_is_gone_is_named_and_not_pushed() {
+    let host = Place::without_upkeep();
+    let server = Server::start(&host, 0);
+    let place = joined(&host, &server, "ada");
+    let (one, two) = (Project::new(&place, "one"), Project::new(&place, "two"));
+    for (project, session, request) in [(&one, "s1", "draw the map"), (&two, "s2", "count the trees")] {
+        project.worked(session, request);
+        project.hook(session, "Stop", json!({"stop_hook_active": false}));
+    }
+    std::fs::remove_dir_all(&one.root).unwrap();
+    let pushed = two.try_run(&["team", "push", "--all-projects"], "");
+    assert!(pushed.code == 0 && pushed.stdout.contains("of 1 session"), "{pushed:?}");
+    assert!(pushed.stderr.contains(one.root.to_str().unwrap()), "{pushed:?}");
 }

@@ -36,7 +36,7 @@ fn live(place: &StateFolder) -> Outcome<()> {
     let event = vec![b'e'; 600];
     let state = vec![7; 16 << 10];
     let session = place.session("measured")?;
-    measure("append_only, 600 bytes", 3000, || Ok(session.append_only(&event)?))?;
+    measure("append_without_lock, 600 bytes", 3000, || Ok(session.append_without_lock(&event)?))?;
     measure("step: lock, read state 16 KB, append, write state", 3000, || {
         let mut lock = session.lock()?;
         let applied = lock.read_state()?.map(|state| state.applied);

@@ -121,7 +121,7 @@ fn a_journal_on_a_full_disk_keeps_what_was_acknowledged() {
         let ballast = disk.fill(room);
         let error = loop {
             let payload = format!("{round}.{} {}", acknowledged.len(), "x".repeat(3000));
-            match session.append_only(payload.as_bytes()) {
+            match session.append_without_lock(payload.as_bytes()) {
                 Ok(_) => acknowledged.push(payload),
                 Err(error) => break error,
             }

@@ -19,7 +19,7 @@ fn payloads(count: usize) -> Vec<String> {
 fn filled(place: &Place, count: usize) -> (LiveSession, std::path::PathBuf) {
     let session = place.session("s");
     for payload in payloads(count) {
-        assert_eq!(session.append_only(payload.as_bytes()).unwrap(), []);
+        assert_eq!(session.append_without_lock(payload.as_bytes()).unwrap(), []);
     }
     (session, place.live().join("s.journal"))
 }
@@ -58,7 +58,7 @@ fn files_are_named_after_the_session() {
     let place = Place::new();
     let _ = filled(&place, 1);
     let strange = place.session("../../etc/passwd");
-    strange.append_only(b"x").unwrap();
+    strange.append_without_lock(b"x").unwrap();
     let listed = live_sessions(&place.live_folder(), None).unwrap();
     let ids: Vec<_> = listed.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["../../etc/passwd", "s"]);
@@ -74,7 +74,7 @@ fn a_link_in_place_of_a_journal_is_not_followed() {
     for kind in ["journal", "state"] {
         std::os::unix::fs::symlink(&outside, place.live().join(format!("s.{kind}"))).unwrap();
     }
-    assert!(place.session("s").append_only(b"x").is_err());
+    assert!(place.session("s").append_without_lock(b"x").is_err());
     assert!(place.session("s").lock().is_err());
     assert!(!outside.exists());
 }
@@ -83,11 +83,11 @@ fn a_link_in_place_of_a_journal_is_not_followed() {
 fn an_entry_that_is_too_large_is_refused_and_nothing_else_is_hurt() {
     let place = Place::new();
     let session = place.session("s");
-    session.append_only(b"before").unwrap();
-    let refused = session.append_only(&vec![0; (64 << 20) + 1]);
+    session.append_without_lock(b"before").unwrap();
+    let refused = session.append_without_lock(&vec![0; (64 << 20) + 1]);
     assert!(matches!(refused, Err(StorageError::InvalidData(_))));
-    session.append_only(&vec![b'l'; 20 << 20]).unwrap();
-    session.append_only(b"after").unwrap();
+    session.append_without_lock(&vec![b'l'; 20 << 20]).unwrap();
+    session.append_without_lock(b"after").unwrap();
     assert_eq!(journal(&session).iter().map(String::len).collect::<Vec<_>>(), [6, 20 << 20, 5]);
 }
 
@@ -111,7 +111,7 @@ fn a_state_is_kept_as_long_as_it_fits_the_journal() {
     let path = place.live().join("s.journal");
     let length = fs::metadata(&path).unwrap().len();
     fs::File::options().write(true).open(&path).unwrap().set_len(length - 5).unwrap();
-    session.append_only(&[b'y'; 100]).unwrap();
+    session.append_without_lock(&[b'y'; 100]).unwrap();
     let mut lock = session.lock().unwrap();
     assert!(lock.read_state().unwrap().is_none());
     assert_eq!(lock.take_damage()[0].kind, DamageKind::State);
@@ -149,7 +149,7 @@ fn a_fold_that_died_before_emptying_the_journal_is_not_repeated() {
     // As if the process had died directly after the transaction.
     fs::write(&path, &before).unwrap();
     fs::remove_file(place.live().join("s.state")).unwrap();
-    session.append_only(b"later").unwrap();
+    session.append_without_lock(b"later").unwrap();
     let folded = fold(&mut session.lock().unwrap(), &store, 2);
     assert_eq!((folded.entry.last_seq, folded.damage.len()), (6, 0));
     let mut expected = payloads(5);
@@ -164,7 +164,7 @@ fn a_state_left_behind_by_a_fold_that_died_catches_up() {
     let store = place.store();
     let session = place.session("s");
     step(&session, &store, b"one");
-    session.append_only(b"two").unwrap();
+    session.append_without_lock(b"two").unwrap();
     let files = ["s.journal", "s.state"].map(|name| place.live().join(name));
     let before = files.each_ref().map(|path| fs::read(path).unwrap());
     fold(&mut session.lock().unwrap(), &store, 1);
@@ -182,7 +182,7 @@ fn a_fold_that_died_while_emptying_the_journal_loses_nothing() {
     let (session, path) = filled(&place, 5);
     assert!(fold(&mut session.lock().unwrap(), &store, 1).emptied);
     fs::write(&path, b"").unwrap();
-    session.append_only(b"later").unwrap();
+    session.append_without_lock(b"later").unwrap();
     let folded = fold(&mut session.lock().unwrap(), &store, 2);
     assert_eq!((folded.entry.last_seq, folded.emptied), (6, true));
     assert_eq!(number(session.read_state_unlocked().unwrap().state.unwrap().payload()), 6);
@@ -198,7 +198,7 @@ fn a_retired_session_leaves_no_files_and_can_come_back() {
     assert!(fold(&mut lock, &store, 1).emptied);
     assert!(lock.retire().unwrap());
     assert_eq!(fs::read_dir(place.live()).unwrap().count(), 0);
-    session.append_only(b"back").unwrap();
+    session.append_without_lock(b"back").unwrap();
     let folded = fold(&mut session.lock().unwrap(), &store, 2);
     assert_eq!((folded.entry.last_seq, folded.damage.len()), (4, 0));
     assert!(session.remove().unwrap());
@@ -213,11 +213,11 @@ fn a_journal_that_the_store_has_never_seen_is_reported_and_logged() {
     let (session, path) = filled(&place, 3);
     fold(&mut session.lock().unwrap(), &store, 1);
     let after_first = fs::read(&path).unwrap();
-    session.append_only(b"second life").unwrap();
+    session.append_without_lock(b"second life").unwrap();
     fold(&mut session.lock().unwrap(), &store, 2);
     // A journal restored from a copy: it follows a fold that is not the last one.
     fs::write(&path, &after_first).unwrap();
-    session.append_only(b"again").unwrap();
+    session.append_without_lock(b"again").unwrap();
     let folded = fold(&mut session.lock().unwrap(), &store, 3);
     assert_eq!(folded.damage[0].kind, DamageKind::Discontinuity);
     assert_eq!(log(&store, "s").last().unwrap(), "again");
@@ -233,7 +233,7 @@ fn a_folded_journal_that_lost_its_tail_and_grew_again_loses_nothing_new() {
     // A disk that reported a sync too early: the journal is back without its end, and is appended to.
     fs::write(&path, &content[..content.len() - 30]).unwrap();
     for number in 0..20 {
-        session.append_only(format!("new {number}").as_bytes()).unwrap();
+        session.append_without_lock(format!("new {number}").as_bytes()).unwrap();
     }
     let folded = fold(&mut session.lock().unwrap(), &store, 2);
     assert!(folded.damage.iter().any(|damage| damage.kind == DamageKind::Discontinuity));
@@ -261,7 +261,7 @@ fn a_journal_cut_at_any_byte_loses_only_the_tail() {
             // By chance, the garbage may equal what was cut off.
             let survives = |end: &&usize| damaged.get(..**end) == Some(&whole[..**end]);
             let survivors = ends.iter().filter(survives).count();
-            session.append_only(b"after").unwrap();
+            session.append_without_lock(b"after").unwrap();
             let read = journal(&session);
             let mut expected = payloads(6);
             expected.truncate(survivors);
@@ -322,7 +322,7 @@ fn a_damaged_header_is_mended_without_logging_anything_twice() {
         // As if the fold had died before emptying the journal, and with damage in addition.
         bytes[usize::try_from(at).unwrap()] ^= 0x10;
         fs::write(&path, &bytes).unwrap();
-        let mended = session.append_only(b"new").unwrap();
+        let mended = session.append_without_lock(b"new").unwrap();
         assert_eq!(mended[0].kind, DamageKind::Header, "byte {at}");
         let folded = fold(&mut session.lock().unwrap(), &store, 2);
         assert_eq!(folded.damage, [], "byte {at}");
@@ -356,7 +356,7 @@ fn a_place_from_nowhere_yields_everything() {
 fn durable_appends_work_the_same() {
     let place = Place::new();
     let session = place.session("s").durable(true);
-    session.append_only(b"one").unwrap();
+    session.append_without_lock(b"one").unwrap();
     session.lock().unwrap().append(b"two").unwrap();
     assert_eq!(journal(&session), ["one", "two"]);
 }
@@ -430,7 +430,7 @@ proptest! {
             }
         }
         fs::write(&path, &bytes).unwrap();
-        session.append_only(b"after").unwrap();
+        session.append_without_lock(b"after").unwrap();
         step(&session, &store, b"step");
         fold(&mut session.lock().unwrap(), &store, 1);
         let log = log(&store, "s");

@@ -89,7 +89,7 @@ fn the_folder_is_created_for_its_owner_and_hidden_from_git() {
     store.commit_fold(&FoldBatch::of(snapshot())).unwrap();
     #[cfg(unix)]
     assert_eq!((mode(&state.database()), mode(&state.database().join("context-graph.db"))), (0o700, 0o600));
-    state.session("s").unwrap().append_only(b"x").unwrap();
+    state.session("s").unwrap().append_without_lock(b"x").unwrap();
     assert_eq!(state.live_sessions().unwrap()[0].0, "s");
     drop(store);
     let again = open(&project, None).unwrap();

@@ -40,7 +40,7 @@ fn process() {
                 // As at the end of a session, while others continue with it.
                 lock.retire().unwrap();
             }
-            _ => assert_eq!(session.append_only(payload.as_bytes()).unwrap(), []),
+            _ => assert_eq!(session.append_without_lock(payload.as_bytes()).unwrap(), []),
         }
         writeln!(out, "ack {} {name}.{entry} end", session.id()).unwrap();
         out.flush().unwrap();

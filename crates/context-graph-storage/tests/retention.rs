@@ -4,10 +4,13 @@
 use std::fs;
 use std::path::Path;
 
+use context_graph_core::session::Session;
 use context_graph_events::Event;
-use context_graph_storage::sessions::{Arrival, Durability, Limits, Sessions};
+use context_graph_storage::sessions::{Arrival, Durability, IMPORTED, Limits, Sessions, Trail};
+use context_graph_storage::store::DATABASE;
 use context_graph_storage::{StateFolder, UserFolder};
-use serde_json::json;
+use rusqlite::Connection;
+use serde_json::{Value, json};
 
 /// When sessions are pruned.
 const NOW_MS: i64 = 1_700_000_000_000;
@@ -25,21 +28,25 @@ fn work(sessions: &Sessions, id: &str, at_ms: i64, prompt: &str) {
         ("UserPromptSubmit", json!({ "prompt": prompt }), Durability::Process),
         ("SessionEnd", json!({"reason": "other"}), Durability::End),
     ] {
-        let mut payload =
-            json!({"hook_event_name": name, "session_id": id, "transcript_path": "/t", "cwd": "/w"});
-        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let arrival = Arrival {
-            event: Event::from_text(&payload.to_string()).unwrap(),
-            at_ms,
-            previous_session_id: None,
-            took_us: 1,
-            ruling: None,
-            crisis_threshold: 0.5,
-            told_below: 0.5,
-            title: None,
-        };
-        sessions.step(id, arrival, durability).unwrap();
+        step(sessions, id, at_ms, name, &more, durability);
     }
+}
+
+fn step(sessions: &Sessions, id: &str, at_ms: i64, name: &str, more: &Value, durability: Durability) {
+    let mut payload =
+        json!({"hook_event_name": name, "session_id": id, "transcript_path": "/t", "cwd": "/w"});
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let arrival = Arrival {
+        event: Event::from_text(&payload.to_string()).unwrap(),
+        at_ms,
+        previous_session_id: None,
+        took_us: 1,
+        ruling: None,
+        crisis_threshold: 0.5,
+        told_below: 0.5,
+        title: None,
+    };
+    sessions.step(id, arrival, durability).unwrap();
 }
 
 /// Text that hardly compresses.
@@ -97,4 +104,40 @@ fn sessions_from_before_a_project_was_moved_are_pruned_too() {
     work(&moved, "new", NOW_MS, "count the trees");
     let limits = Limits { not_before_ms: Some(NOW_MS - 1000), ..Limits::default() };
     assert_eq!(pruned(&moved, limits), ["old"]);
+}
+
+#[test]
+fn a_running_session_of_a_moved_project_counts_for_the_folder_where_the_project_is_now() {
+    let place = tempfile::tempdir().unwrap();
+    let before = sessions(place.path(), "before", None);
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": "src/map.rs"}, "tool_use_id": "t1"});
+    step(&before, "open", NOW_MS - 5000, "PreToolUse", &read, Durability::Process);
+    fs::rename(place.path().join("before"), place.path().join("after")).unwrap();
+    let moved = sessions(place.path(), "after", None);
+    let files = Trail::open(&moved, None).unwrap().files_touched(0, 10).unwrap();
+    let projects: Vec<&str> = files.iter().map(|file| file.project.as_str()).collect();
+    assert_eq!(projects, [moved.project()]);
+}
+
+#[test]
+fn a_rebuilt_session_of_a_moved_project_counts_for_the_folder_where_the_project_is_now() {
+    let place = tempfile::tempdir().unwrap();
+    work(&sessions(place.path(), "before", None), "old", NOW_MS - 5000, "draw the map");
+    fs::rename(place.path().join("before"), place.path().join("after")).unwrap();
+    let moved = sessions(place.path(), "after", None);
+    let database = moved.folder().database().join(DATABASE);
+    Connection::open(database).unwrap().execute("UPDATE sessions SET project = '/else'", []).unwrap();
+    assert_eq!(moved.folder().rebuild_store(NOW_MS, &mut |_| ()).unwrap().sessions, 1);
+    let store = moved.store(NOW_MS).unwrap().unwrap();
+    assert_eq!(store.session("old").unwrap().unwrap().project, Some(moved.project()));
+}
+
+#[test]
+fn a_session_imported_from_another_project_stays_one_of_that_project() {
+    let place = tempfile::tempdir().unwrap();
+    let here = sessions(place.path(), "here", None);
+    let mut session = Session::new("past", "/elsewhere", NOW_MS);
+    assert_eq!(here.project_of(&session), here.project());
+    session.state.end_reason = Some(IMPORTED.to_owned());
+    assert_eq!(here.project_of(&session), "/elsewhere");
 }

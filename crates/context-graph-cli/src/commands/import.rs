@@ -8,7 +8,7 @@ use clap::Args;
 use context_graph_core::session::Session;
 use context_graph_events::{DecodeError, Event};
 use context_graph_secrets::Memory;
-use context_graph_storage::sessions::{Sessions, encode_record, encode_session};
+use context_graph_storage::sessions::{IMPORTED, Sessions, encode_record, encode_session};
 use context_graph_storage::store::{About, FoldBatch, LogRecord, Store, Tombstone};
 use serde_json::json;
 
@@ -21,9 +21,6 @@ use crate::interrupt::tell_on_interrupt;
 use crate::progress::Progress;
 use crate::summary::counted;
 use crate::{Environment, clock, table, transcript_files};
-
-/// The end reason of imported sessions. It marks them as imported.
-pub(crate) const IMPORTED: &str = "imported";
 
 /// Import past sessions from the transcripts of Claude Code, Codex and Gemini CLI
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@
 mod account;
 mod terminal;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
 use context_graph_policy::NamedPlaces;
@@ -166,6 +166,11 @@ impl Environment {
         StateFolder::elsewhere(self.project_root(), db_path.or(self.db_path.as_deref()))
     }
 
+    /// The place that the user named for the state of several projects.
+    pub(crate) fn shared_place<'a>(&'a self, db_path: Option<&'a Path>) -> Option<&'a Path> {
+        StateFolder::shared_place(self.project_root(), db_path.or(self.db_path.as_deref()))
+    }
+
     /// The project's sessions. `db_path` takes precedence over the environment.
     pub fn sessions(&self, db_path: Option<&Path>) -> Result<Sessions, StorageError> {
         let db_path = db_path.or(self.db_path.as_deref());
@@ -184,13 +189,20 @@ impl Environment {
         Ok(self.state_folder())
     }
 
-    /// The roots of all projects that the user's own folder knows and that still exist.
-    pub(crate) fn known_projects(&self) -> Result<Vec<PathBuf>, StorageError> {
+    /// The roots of all projects that the user's own folder knows and that still exist. `db_path` takes precedence
+    /// over the environment.
+    pub(crate) fn known_projects(&self, db_path: Option<&Path>) -> Result<Vec<PathBuf>, StorageError> {
         let places = StateFolder::known_places(self.user_folder()?)?;
+        // Each project has its state in the same folder below its root.
+        let below = self.named_place(db_path).filter(|place| place.is_relative());
+        let below: PathBuf = below.map_or_else(
+            || STATE_FOLDER.into(),
+            |place| place.components().filter(|part| *part != Component::CurDir).collect(),
+        );
         let mut roots: Vec<PathBuf> = places
             .iter()
-            .filter(|place| place.ends_with(STATE_FOLDER))
-            .filter_map(|place| place.parent())
+            .filter(|place| place.ends_with(&below))
+            .filter_map(|place| place.ancestors().nth(below.components().count()))
             .map(Path::to_path_buf)
             .collect();
         roots.sort();

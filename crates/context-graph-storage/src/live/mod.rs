@@ -2,7 +2,7 @@
 //! and a state file, which caches the session that results from it.
 //!
 //! Ordinary events use these two files and no database. Any process may append at any time
-//! ([`LiveSession::append_only`]); stepping the session and folding the journal into the store need the
+//! ([`LiveSession::append_without_lock`]); stepping the session and folding the journal into the store need the
 //! session's lock ([`LiveSession::lock`]). This module does not know what the payloads mean.
 
 mod damage;

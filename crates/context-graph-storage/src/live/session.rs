@@ -111,7 +111,7 @@ impl LiveSession {
 
     /// Appends `payload` without waiting for a process that steps the session. After it returns, the entry
     /// survives a crash of the process. Returns damage to the journal that had to be repaired first.
-    pub fn append_only(&self, payload: &[u8]) -> Result<Vec<Damage>> {
+    pub fn append_without_lock(&self, payload: &[u8]) -> Result<Vec<Damage>> {
         self.journal.append(payload)
     }
 

@@ -60,6 +60,8 @@ pub struct StateFolder {
     live: Arc<Folder>,
     /// Whether the user named it.
     named: bool,
+    /// Whether other projects may use it, too.
+    shared: bool,
     seal: Seal,
     user: UserFolder,
     /// Its id.
@@ -99,6 +101,12 @@ impl StateFolder {
         })
     }
 
+    /// The path that the user names, if other projects may use the same one. A relative one is a folder inside each
+    /// project. An absolute one inside this project may be shared, too: the home folder can be a project.
+    pub fn shared_place<'a>(root: &Path, db_path: Option<&'a Path>) -> Option<&'a Path> {
+        Self::elsewhere(root, db_path).filter(|path| path.is_absolute())
+    }
+
     /// The state of the project in `root`, created if it is missing. What this user did not make on this
     /// machine is moved aside, unopened.
     ///
@@ -106,6 +114,7 @@ impl StateFolder {
     pub fn open_or_create(root: &Path, db_path: Option<&Path>, user: &UserFolder) -> Result<Self> {
         let place = Self::place(root, db_path)?;
         let named = Self::elsewhere(root, db_path).is_some();
+        let shared = Self::shared_place(root, db_path).is_some();
         let mut is_made = false;
         let folder = match Folder::open(&place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -133,8 +142,8 @@ impl StateFolder {
             note_loss(live.path(), name);
         }
         let (root, user) = (root.to_path_buf(), user.clone());
-        let state =
-            Self { root, marked, folder, live: Arc::new(live), named, seal, user, id: mark.id, aside };
+        let (live, id) = (Arc::new(live), mark.id);
+        let state = Self { root, marked, folder, live, named, shared, seal, user, id, aside };
         if is_made {
             state.ignore()?;
         }
@@ -259,9 +268,9 @@ impl StateFolder {
         live_sessions(&self.live, Some(since_ms))
     }
 
-    /// Whether the user named it; then several projects may share it.
-    pub fn is_named(&self) -> bool {
-        self.named
+    /// Whether several projects may share it.
+    pub fn is_shared(&self) -> bool {
+        self.shared
     }
 
     /// Whether there is a store. Does not create one.
@@ -282,7 +291,9 @@ impl StateFolder {
     /// Rebuilds everything in the store that is derived from its records; `progress` gets the number of records
     /// processed so far.
     pub fn rebuild_store(&self, now_ms: i64, progress: &mut dyn FnMut(u64)) -> Result<Rebuilt> {
-        Store::rebuild(&self.store_options(Patience::Command, now_ms)?, progress)
+        let project = (!self.shared).then(|| self.root.to_string_lossy().into_owned());
+        let options = StoreOptions { project, ..self.store_options(Patience::Command, now_ms)? };
+        Store::rebuild(&options, progress)
     }
 
     fn store_options(&self, patience: Patience, now_ms: i64) -> Result<StoreOptions> {

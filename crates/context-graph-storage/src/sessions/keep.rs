@@ -1,6 +1,7 @@
 //! Upkeep of the store: removes sessions that exceed the limits of age and size, and folds journals that were left
 //! behind. No hook waits for it.
 
+use std::collections::HashMap;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
@@ -54,30 +55,50 @@ impl Sessions {
                 self.prune_one(store, entry, now_ms, Why::Age, &mut pruned)?;
             }
         }
-        if let Some(max_bytes) = limits.max_bytes
-            && self.bytes(store)? > max_bytes
-        {
-            let all = store.list_sessions(&self.own())?;
-            for (done, entry) in (0..).zip(all.iter().rev()) {
-                progress(done, all.len() as u64);
-                self.prune_one(store, entry, now_ms, Why::Size, &mut pruned)?;
-                if self.bytes(store)? <= max_bytes {
-                    break;
-                }
-            }
+        if let Some(max_bytes) = limits.max_bytes {
+            self.prune_by_size(store, max_bytes, now_ms, progress, &mut pruned)?;
         }
         Ok(pruned)
     }
 
-    /// The sessions that may be removed: all, or where projects share the store, those of this project.
-    fn own(&self) -> SessionQuery {
-        let project = self.folder.is_named().then(|| self.project());
-        SessionQuery { project, ..SessionQuery::default() }
+    /// Removes the oldest sessions until no more than `max_bytes` count for the limit: those of the store, or where
+    /// projects share it, those of this project's records, because tables and indexes belong to all of them.
+    fn prune_by_size(
+        &self,
+        store: &Store,
+        max_bytes: u64,
+        now_ms: i64,
+        progress: &mut dyn FnMut(u64, u64),
+        pruned: &mut Vec<Pruned>,
+    ) -> Result<()> {
+        let is_shared = self.folder.is_shared();
+        // Read once: adding up the blocks of a large project takes long.
+        let of_sessions = if is_shared { store.bytes_of_sessions(&self.project())? } else { HashMap::new() };
+        let mut bytes = if is_shared { of_sessions.values().sum() } else { store.sizes()?.1 };
+        if bytes <= max_bytes {
+            return Ok(());
+        }
+        let all = store.list_sessions(&self.own())?;
+        for (done, entry) in (0..).zip(all.iter().rev()) {
+            progress(done, all.len() as u64);
+            let before = pruned.len();
+            self.prune_one(store, entry, now_ms, Why::Size, pruned)?;
+            if !is_shared {
+                bytes = store.sizes()?.1;
+            } else if pruned.len() > before {
+                bytes -= of_sessions.get(&entry.session_id).copied().unwrap_or(0);
+            }
+            if bytes <= max_bytes {
+                break;
+            }
+        }
+        Ok(())
     }
 
-    /// How many bytes count for the limit: those of the store, or where projects share it, those of this project's records.
-    fn bytes(&self, store: &Store) -> Result<u64> {
-        if self.folder.is_named() { store.bytes_of(&self.project()) } else { Ok(store.sizes()?.1) }
+    /// The sessions that may be removed: all, or where projects share the store, those of this project.
+    fn own(&self) -> SessionQuery {
+        let project = self.folder.is_shared().then(|| self.project());
+        SessionQuery { project, ..SessionQuery::default() }
     }
 
     /// Removes a session that was listed like this, unless somebody has worked in it since.

@@ -45,6 +45,14 @@ pub use step::{Arrival, Durability, NotBefore, Stepped};
 pub use trail::Trail;
 pub use unfolded::Unfolded;
 
+/// The reason for the end of a session that was taken in from a transcript.
+pub const IMPORTED: &str = "imported";
+
+/// Whether a session was taken in from a transcript. It may be one of another project.
+pub fn is_imported(session: &Session) -> bool {
+    session.state.end_reason.as_deref() == Some(IMPORTED)
+}
+
 /// The sessions of one state folder.
 #[derive(Debug)]
 pub struct Sessions {
@@ -91,16 +99,17 @@ impl Sessions {
         Ok(self.folder.live_folder().join(format!("{key}.journal")).exists())
     }
 
-    /// The project of these sessions: its root as text.
+    /// The project's root, as text.
     pub fn project(&self) -> String {
         self.folder.root().to_string_lossy().into_owned()
     }
 
-    /// The project that a session counts for. Its state keeps the root at which it began; a project that was moved, or
-    /// a session from another machine, has another one now. Only where projects share the state does that root decide.
-    pub(super) fn project_of(&self, session: &Session) -> String {
-        let began_in = &session.state.project;
-        if self.folder.is_named() && !began_in.is_empty() { began_in.clone() } else { self.project() }
+    /// The project that a session counts for. Its state keeps the root at which it last went on; a project that was
+    /// moved has another one now. That root decides only where projects share the state, and for imported sessions.
+    pub fn project_of(&self, session: &Session) -> String {
+        let was_in = &session.state.project;
+        let is_kept = self.folder.is_shared() || is_imported(session);
+        if is_kept && !was_in.is_empty() { was_in.clone() } else { self.project() }
     }
 
     /// What was lost, or moved aside because somebody else made it, and was not reported yet: one line each. It
@@ -114,7 +123,7 @@ impl Sessions {
     pub fn to_record(&self, session_id: &str, event: Event, at_ms: i64) -> Result<EventRecord> {
         // An unreadable state must not keep an event from being passed on.
         let reading = self.folder.session(session_id)?.read_state_unlocked();
-        Ok(self.to_record_knowing(event, at_ms, None, &mut known_secrets(&reading)))
+        Ok(self.to_record_knowing(event, at_ms, None, &mut secrets_in(&reading)))
     }
 
     /// The record of an event, with what was decided about it. Secrets in `memory` are redacted, new ones are added to it.
@@ -150,7 +159,7 @@ impl Sessions {
 
     fn append_to(&self, live: &LiveSession, record: &EventRecord, memory: &Memory) -> Result<Vec<Damage>> {
         let bytes = codec::remembering(&memory.fresh_bytes(), encode_record(record)?);
-        let damage = live.append_only(&bytes)?;
+        let damage = live.append_without_lock(&bytes)?;
         if let Some(lost) = lost::by_damage(&damage)
             && self.settle_loss(live.id(), damage.clone(), record.at_ms).is_err()
         {
@@ -175,7 +184,7 @@ impl Sessions {
         let live = self.folder.session(session_id)?.durable(self.durable);
         // An unreadable state must not keep an event from being stored.
         let reading = live.read_state_unlocked();
-        let mut memory = known_secrets(&reading);
+        let mut memory = secrets_in(&reading);
         let mut record = self.to_record_knowing(event, at_ms, ruling, &mut memory);
         record.took_us = took_us();
         let damage = self.append_to(&live, &record, &memory)?;
@@ -189,8 +198,8 @@ impl Sessions {
     }
 }
 
-/// The secrets that a session remembers.
-fn known_secrets(reading: &Result<StateReading>) -> Memory {
+/// The secrets that a session remembers; none if its state cannot be read.
+fn secrets_in(reading: &Result<StateReading>) -> Memory {
     let state = reading.as_ref().ok().and_then(|reading| reading.state.as_ref());
-    state.map(|state| codec::memory_of(state.payload())).unwrap_or_default()
+    state.map(step::known_secrets).unwrap_or_default()
 }

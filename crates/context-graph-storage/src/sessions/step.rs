@@ -160,11 +160,12 @@ impl Sessions {
             store.look(|store| store.map_or(Ok(None), |store| stored(store, session_id)))
         })?;
         loaded.memory = memory;
+        // It goes on here, wherever it began: its project was moved, or it came from another machine.
+        loaded.session.state.project = self.project();
         loaded.session.snapshot.crisis_threshold = arrival.crisis_threshold;
         loaded.session.state.watch.below = arrival.told_below;
         let reopenings = loaded.session.state.counters.reopenings;
-        let (mut report, mut lost) = (None, None);
-        let mut damage = Vec::new();
+        let (mut report, mut lost, mut damage) = (None, None, Vec::new());
         loop {
             let mut tail = match report {
                 None => lock.entries_before(loaded.applied, written)?,
@@ -355,7 +356,7 @@ impl Sessions {
 }
 
 /// The secrets that a session remembers.
-fn known_secrets(cached: &LiveState) -> Memory {
+pub(super) fn known_secrets(cached: &LiveState) -> Memory {
     memory_of(cached.payload())
 }
 

@@ -69,6 +69,17 @@ impl<'a> Trail<'a> {
         if self.ids().iter().any(|id| id == session_id) { self.unfolded() } else { self.store }
     }
 
+    /// The projects that sessions count for.
+    pub fn projects(&self) -> Result<Vec<String>> {
+        let mut projects = Vec::new();
+        for store in self.store.into_iter().chain(self.unfolded()) {
+            projects.extend(store.projects()?);
+        }
+        projects.sort();
+        projects.dedup();
+        Ok(projects)
+    }
+
     /// The call that a record of a session is a part of, by the sequence number of the call's first record.
     pub fn call_of(&self, session_id: &str, seq: u64) -> Result<Option<u64>> {
         self.of(session_id).map_or(Ok(None), |store| store.call_of(session_id, seq))

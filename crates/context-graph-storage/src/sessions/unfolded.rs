@@ -39,7 +39,7 @@ impl Unfolded {
             if at.is_none() && view.unfolded.is_empty() && view.stored_records > 0 {
                 continue;
             }
-            self.load(store, &id, view)?;
+            self.load(store, &id, view, sessions)?;
         }
         Ok(())
     }
@@ -64,7 +64,13 @@ impl Unfolded {
     }
 
     /// Adds a session's new records to the tables.
-    fn load(&mut self, store: Option<&Store>, id: &str, view: SessionView) -> Result<()> {
+    fn load(
+        &mut self,
+        store: Option<&Store>,
+        id: &str,
+        view: SessionView,
+        sessions: &Sessions,
+    ) -> Result<()> {
         let known = self.ids.iter().position(|known| known == id);
         let (mut loaded, last_ms) = known.map_or((0, 0), |at| self.loaded[at]);
         let total = view.stored_records + view.unfolded.len() as u64;
@@ -92,7 +98,7 @@ impl Unfolded {
         live.commit_fold(&FoldBatch {
             state: Some(encode_session(&session)?),
             records,
-            project: Some(session.state.project.clone()),
+            project: Some(sessions.project_of(&session)),
             about: Some(About::of(&session)),
             ..FoldBatch::of(session.snapshot)
         })?;

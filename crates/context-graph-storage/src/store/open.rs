@@ -43,6 +43,8 @@ pub struct StoreOptions {
     pub patience: Patience,
     /// The seal of sessions: one without valid tags was not stored by this user in this place.
     pub seal: Seal,
+    /// The project of the store; `None` if several share it. Only a rebuild needs it.
+    pub project: Option<String>,
 }
 
 /// How long the caller waits while others use the store.
@@ -61,7 +63,8 @@ impl StoreOptions {
     pub fn new(folder: impl Into<PathBuf>, now_ms: i64) -> Self {
         let folder = folder.into();
         let quarantine = folder.parent().unwrap_or(&folder).join("quarantine");
-        Self { folder, quarantine, now_ms, patience: Patience::Command, seal: Seal::new([0; 32]) }
+        let (patience, seal) = (Patience::Command, Seal::new([0; 32]));
+        Self { folder, quarantine, now_ms, patience, seal, project: None }
     }
 }
 

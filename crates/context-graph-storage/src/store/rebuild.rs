@@ -12,7 +12,7 @@ use super::{About, FoldBatch, Store, StoreOptions, log, rows, schema, words, wri
 use crate::codec;
 use crate::error::Result;
 use crate::seal::Seal;
-use crate::sessions::{decode_session, encode_session, session_from_records};
+use crate::sessions::{decode_session, encode_session, is_imported, session_from_records};
 
 /// The result of rebuilding rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,8 +52,9 @@ impl Store {
         for some in numbers.chunks(AT_ONCE) {
             let begun = store.begin()?;
             store.run(|store| {
-                some.iter()
-                    .try_for_each(|number| rebuild_rows(&begun, &store.seal, *number, &mut rebuilt))?;
+                some.iter().try_for_each(|number| {
+                    rebuild_rows(&begun, &store.seal, options.project.as_ref(), *number, &mut rebuilt)
+                })?;
                 begun.commit()
             })?;
             progress(rebuilt.records);
@@ -132,6 +133,7 @@ fn has_state(connection: &Connection, seal: &Seal, ledger: &Ledger) -> rusqlite:
 fn rebuild_rows(
     connection: &Connection,
     seal: &Seal,
+    project: Option<&String>,
     number: i64,
     rebuilt: &mut Rebuilt,
 ) -> rusqlite::Result<()> {
@@ -147,7 +149,7 @@ fn rebuild_rows(
         }
         None => return Ok(()),
     };
-    let ledger = if is_ours { Some(ledger) } else { restored(connection, seal, ledger)? };
+    let ledger = if is_ours { Some(ledger) } else { restored(connection, seal, project, ledger)? };
     let rebuilt_records = match ledger {
         Some(ledger) => from_records(connection, seal, ledger, is_ours)?,
         None => None,
@@ -163,7 +165,12 @@ fn rebuild_rows(
 }
 
 /// Restores the session of a changed row from its state, which has its own seal.
-fn restored(connection: &Connection, seal: &Seal, ledger: Ledger) -> rusqlite::Result<Option<Ledger>> {
+fn restored(
+    connection: &Connection,
+    seal: &Seal,
+    project: Option<&String>,
+    ledger: Ledger,
+) -> rusqlite::Result<Option<Ledger>> {
     let id = &ledger.entry.session_id;
     let mut statement = connection.prepare_cached("SELECT snapshot, state FROM states WHERE session = ?")?;
     let found = statement
@@ -182,7 +189,8 @@ fn restored(connection: &Connection, seal: &Seal, ledger: Ledger) -> rusqlite::R
     entry.previous_session_id = snapshot.previous_session_id;
     if let Some(session) = &session {
         entry.duration_ms = session.lasted_ms();
-        entry.project = Some(session.state.project.clone());
+        let own = project.filter(|_| !is_imported(session));
+        entry.project = Some(own.unwrap_or(&session.state.project).clone());
         entry.first_stored_ms = entry.first_stored_ms.min(snapshot.timestamp_ms);
     }
     let about = session.as_ref().map(About::of);

@@ -1,5 +1,6 @@
 //! Reads sessions: one, the newest, those of a project.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use context_graph_core::gwt::session_identity::types::SessionIdentitySnapshot;
@@ -184,9 +185,14 @@ impl Store {
         })
     }
 
+    /// The projects that sessions count for. Tags are not checked: these are only names to choose from.
+    pub fn projects(&self) -> Result<Vec<String>> {
+        self.texts("SELECT DISTINCT project FROM sessions WHERE project <> '' ORDER BY project", &[])
+    }
+
     /// The ids of the sessions that continue this one.
     pub fn successors(&self, id: &str) -> Result<Vec<String>> {
-        self.ids("SELECT session_id FROM sessions WHERE previous_id = ? ORDER BY session_id", &[&id])
+        self.texts("SELECT session_id FROM sessions WHERE previous_id = ? ORDER BY session_id", &[&id])
     }
 
     /// Ids with this prefix: one is a match, more are ambiguous. At most six, which is more than anybody is shown.
@@ -195,10 +201,10 @@ impl Store {
         let end = format!("{beginning}\u{10FFFF}");
         let asked = "SELECT session_id FROM sessions WHERE session_id >= ? AND session_id < ?
             ORDER BY session_id LIMIT 6";
-        self.ids(asked, &[&beginning, &end])
+        self.texts(asked, &[&beginning, &end])
     }
 
-    fn ids(&self, asked: &str, given: &[&dyn ToSql]) -> Result<Vec<String>> {
+    fn texts(&self, asked: &str, given: &[&dyn ToSql]) -> Result<Vec<String>> {
         self.run(|store| {
             let mut statement = store.connection.prepare_cached(asked)?;
             statement.query_map(given, |row| row.get(0))?.collect()
@@ -227,12 +233,16 @@ impl Store {
         self.run(Self::sizes_of_file)
     }
 
-    /// The bytes of a project's records, compressed.
-    pub fn bytes_of(&self, project: &str) -> Result<u64> {
+    /// The bytes of the records of each session of a project, compressed.
+    pub fn bytes_of_sessions(&self, project: &str) -> Result<HashMap<String, u64>> {
         self.run(|store| {
-            let asked = "SELECT coalesce(sum(length(b.content)), 0) FROM blocks b JOIN sessions s ON s.number = b.session
-                WHERE s.project = ?";
-            store.connection.query_row(asked, [project], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))
+            let mut statement = store.connection.prepare_cached(
+                "SELECT s.session_id, sum(length(b.content)) FROM sessions s JOIN blocks b ON b.session = s.number
+                WHERE s.project = ? GROUP BY s.number",
+            )?;
+            let rows =
+                statement.query_map([project], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
+            rows.collect()
         })
     }
 

@@ -8,7 +8,7 @@ use context_graph_policy::rules::Rules;
 use context_graph_web::{Explanation, Said};
 use serde_json::Map;
 
-use super::place::Place;
+use crate::Environment;
 use crate::commands::policy::allow::lines_for;
 use crate::commands::policy::explain::seen;
 use crate::rules;
@@ -17,7 +17,7 @@ use crate::rules;
 const REASON: &str = "say why this is fine";
 
 /// Explains a call by the current rules.
-pub(super) fn explain(place: &Place, entry: &Entry) -> Explanation {
+pub(super) fn explain(environment: &Environment, entry: &Entry) -> Explanation {
     let Entry::Call(call) = entry else {
         return Explanation {
             no_allow: Some("This is not a tool call; gates and policies are the project's own.".to_owned()),
@@ -42,7 +42,7 @@ pub(super) fn explain(place: &Place, entry: &Entry) -> Explanation {
         mcp_server: None,
         extra: Map::new(),
     });
-    let rules = rules::load(&place.environment);
+    let rules = rules::load(environment);
     let decision = rules.decide_by_guards(&event).decision;
     let findings: Vec<(String, String, Said)> = decision
         .findings()
@@ -56,12 +56,12 @@ pub(super) fn explain(place: &Place, entry: &Entry) -> Explanation {
         findings,
         ..Explanation::default()
     };
-    allow(place, call, &event, &mut explanation);
+    allow(environment, call, &event, &mut explanation);
     explanation
 }
 
 /// The lines that allow what this call does. They are tested before they are offered.
-fn allow(place: &Place, call: &Call, event: &Event, explanation: &mut Explanation) {
+fn allow(environment: &Environment, call: &Call, event: &Event, explanation: &mut Explanation) {
     let rules: Vec<String> = explanation.findings.iter().map(|(_, rule, _)| rule.clone()).collect();
     if rules.is_empty() {
         explanation.no_allow =
@@ -69,9 +69,9 @@ fn allow(place: &Place, call: &Call, event: &Event, explanation: &mut Explanatio
         return;
     }
     let passes = |rules: &Rules| rules.decide_by_guards(event).decision.findings().next().is_none();
-    match lines_for(call, &rules, REASON, &place.environment) {
+    match lines_for(call, &rules, REASON, environment) {
         Err(failure) => explanation.no_allow = Some(failure.to_string()),
-        Ok((lines, file)) if passes(&rules::with_lines(&place.environment, &lines)) => {
+        Ok((lines, file)) if passes(&rules::with_lines(environment, &lines)) => {
             explanation.allow = Some((lines, file.to_string_lossy().into_owned().into()));
             let session: String = call.session_id.chars().take(8).collect();
             explanation.command = format!(

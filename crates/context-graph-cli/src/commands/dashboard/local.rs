@@ -48,12 +48,12 @@ impl LocalRecords {
 
     /// The data of every project that the user's own folder knows.
     pub(super) fn of_all(environment: &Environment) -> Result<Self, Failure> {
-        if environment.named_place(None).is_some() {
+        if environment.shared_place(None).is_some() {
             // All of them share this one store.
             let place = Place::shared_by_all(environment);
             return Ok(Self { places: Arc::new(vec![place]), health: Health::default() });
         }
-        let roots = environment.known_projects()?;
+        let roots = environment.known_projects(None)?;
         if roots.is_empty() {
             return Err(Failure::no_sessions());
         }
@@ -104,7 +104,8 @@ impl Records for LocalRecords {
     }
 
     fn choices(&self) -> QueryResult<Choices> {
-        Ok(Choices { projects: self.places.iter().map(Place::root).collect() })
+        let projects: Result<Vec<_>, _> = self.places.iter().map(Place::projects).collect();
+        Ok(Choices { projects: projects.map_err(trouble)?.concat() })
     }
 
     fn sessions(&self, asked: &SessionsAsked) -> QueryResult<Page<SessionLine>> {
@@ -233,12 +234,12 @@ impl Records for LocalRecords {
     fn explain(&self, session_id: &str, seq: u64) -> QueryResult<Explanation> {
         self.of(session_id, |place, opened, id| {
             let detail = entries::whole(place, opened, id, seq)?;
-            Ok(guard::explain(place, &detail.entry))
+            Ok(guard::explain(&place.environment_of(opened, id)?, &detail.entry))
         })
     }
 
     fn files(&self, since_ms: i64) -> QueryResult<Vec<FileLine>> {
-        let several = self.places.len() > 1;
+        let several = self.places.len() > 1 || self.places.iter().any(|place| place.is_of_all);
         let found = self.each(|_, opened| Ok(opened.trail().files_touched(since_ms, MOST_CALLS)?))?;
         let mut files: Vec<FileLine> = found
             .into_iter()

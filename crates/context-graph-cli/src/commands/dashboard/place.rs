@@ -20,7 +20,7 @@ pub(super) struct Place {
     pub(super) environment: Environment,
     args: PlaceArgs,
     /// Whether it shows all projects that share the store.
-    is_of_all: bool,
+    pub(super) is_of_all: bool,
     open: Mutex<Option<Opened>>,
     /// A second handle for queries that are too slow for a page.
     apart: Mutex<Option<(u64, Shelf)>>,
@@ -76,6 +76,23 @@ impl Place {
 
     pub(super) fn root(&self) -> String {
         self.environment.project_root().to_string_lossy().into_owned()
+    }
+
+    /// The projects whose sessions it shows.
+    pub(super) fn projects(&self) -> Result<Vec<String>, Failure> {
+        if !self.is_of_all {
+            return Ok(vec![self.root()]);
+        }
+        Ok(self.ask(|opened| Ok(opened.trail().projects()?))?.unwrap_or_default())
+    }
+
+    /// The environment of the project that a session counts for: its rules are not those of other projects.
+    pub(super) fn environment_of(&self, opened: &Opened, id: &str) -> Result<Environment, Failure> {
+        if !self.is_of_all {
+            return Ok(self.environment.clone());
+        }
+        let project = opened.shelf.sessions.project_of(&opened.shelf.view(id)?.session);
+        Ok(self.environment.in_project(Some(Path::new(&project))))
     }
 
     /// Opens the store again for something slow; the pages keep theirs.

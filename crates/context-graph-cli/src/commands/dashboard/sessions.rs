@@ -31,7 +31,7 @@ pub(super) fn line(place: &Place, opened: &Opened, id: &str) -> Result<SessionLi
     Ok(SessionLine {
         id: id.to_owned(),
         title: session.title().into(),
-        project: state.project.as_str().into(),
+        project: opened.shelf.sessions.project_of(session).as_str().into(),
         branch: branch(place, session),
         model: (!state.model.is_empty()).then(|| state.model.as_str().into()),
         state: state.lifecycle.to_string(),

@@ -2,7 +2,7 @@
 //! stays.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use context_graph_storage::StateFolder;
 
@@ -33,7 +33,7 @@ pub(super) fn tidy(environment: &Environment) -> Result<Option<String>, Failure>
     let _ = fs::remove_dir(ours.join("trust"));
     let _ = fs::remove_dir(ours);
     let needed = [
-        ("private", key_to(others, &absent)),
+        ("private", key_to(others, &absent, (!is_in_team).then_some(private))),
         ("policy.toml", "your rules".to_owned()),
         ("config.toml", "your configuration".to_owned()),
         ("trust", "which other projects you trust".to_owned()),
@@ -48,11 +48,19 @@ pub(super) fn tidy(environment: &Environment) -> Result<Option<String>, Failure>
     Ok((!stays.is_empty()).then(|| format!("{} stays: {}", ours.display(), stays.join("; "))))
 }
 
-/// What the key is needed for.
-fn key_to(others: usize, absent: &[PathBuf]) -> String {
+/// What the key is needed for. If all that needs it is absent, its folder can be given up, unless it has a membership.
+fn key_to(others: usize, absent: &[PathBuf], folder: Option<&Path>) -> String {
     let whose = counted(others as u64, "other project's state", "other projects' state");
-    match absent {
-        [] => format!("the key to {whose}"),
-        [first, ..] => format!("the key for {whose}; {} is missing at the moment", first.display()),
+    if absent.is_empty() {
+        return format!("the key to {whose}");
+    }
+    let places: Vec<String> = absent.iter().map(|place| place.display().to_string()).collect();
+    let verb = if absent.len() == 1 { "is" } else { "are" };
+    let missing = format!("the key for {whose}; {} {verb} missing at the moment", places.join(", "));
+    match folder.filter(|_| absent.len() == others) {
+        Some(folder) => {
+            format!("{missing} (once you know that nothing of it comes back, remove {})", folder.display())
+        }
+        None => missing,
     }
 }

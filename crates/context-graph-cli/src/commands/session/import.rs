@@ -82,7 +82,9 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult
     }
 
     let shelf = Shelf::open_or_create(&args.place, environment)?;
-    let session = head.session;
+    let mut session = head.session;
+    // It may come from another machine; it counts for the project that it is imported into.
+    session.state.project = shelf.sessions.project();
     let id = session.snapshot.session_id.clone();
     let state = encode_session(&session)?;
     if shelf.sessions.view(shelf.store.as_ref(), &id)?.is_some() {

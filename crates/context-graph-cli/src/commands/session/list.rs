@@ -2,12 +2,12 @@
 
 use clap::Args;
 use context_graph_core::session::Session;
+use context_graph_storage::sessions::{IMPORTED, is_imported};
 use context_graph_storage::store::SessionQuery;
 use serde_json::{Value, json};
 
-use super::{ScopeArgs, none_yet, to_json};
+use super::{ScopeArgs, Shelf, none_yet, to_json};
 use crate::commands::failure::{CommandResult, Failure};
-use crate::commands::import::IMPORTED;
 use crate::commands::span::SpanArgs;
 use crate::summary::Calls;
 use crate::{Environment, clock, summary, table, terminal, time};
@@ -53,7 +53,7 @@ pub(super) fn run(args: &ListArgs, environment: &Environment) -> CommandResult {
         let ids: Vec<&str> = own.map(|(_, entry)| entry.session_id.as_str()).collect();
         for (id, calls) in ids.iter().zip(shelf.calls(ids.iter().copied())?) {
             match shelf.view_of_many(id) {
-                Ok(view) => sessions.push((view.session, calls)),
+                Ok(view) => sessions.push((in_its_project(shelf, view.session), calls)),
                 Err(failure) => damaged.push(Damaged { id: (*id).to_owned(), failure }),
             }
         }
@@ -116,8 +116,10 @@ fn report_damaged(damaged: Vec<Damaged>) -> CommandResult {
     damaged.first().map_or(Ok(()), |first| Err(Failure::already_reported(first.failure.code()).answered()))
 }
 
-fn is_imported(session: &Session) -> bool {
-    session.state.end_reason.as_deref() == Some(IMPORTED)
+/// The session with the project that it counts for.
+fn in_its_project(shelf: &Shelf, mut session: Session) -> Session {
+    session.state.project = shelf.sessions.project_of(&session);
+    session
 }
 
 fn print(sessions: &[(Session, Calls)], all_projects: bool) -> CommandResult {

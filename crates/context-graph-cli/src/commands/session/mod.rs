@@ -159,7 +159,7 @@ impl Shelf {
         let sessions = environment.sessions(place.db_path.as_deref())?;
         sessions.folder().tidy()?;
         let store = sessions.store(clock::now_ms())?;
-        let is_shared = environment.named_place(place.db_path.as_deref()).is_some();
+        let is_shared = sessions.folder().is_shared();
         let only = is_shared.then(|| sessions.project());
         Ok(Self { sessions, store, is_shared, only })
     }

@@ -23,10 +23,10 @@ pub(crate) struct ScopeArgs {
 impl ScopeArgs {
     /// The projects to query.
     pub(crate) fn places(&self, environment: &Environment) -> Result<Vec<PlaceArgs>, Failure> {
-        if !self.all_projects || environment.named_place(self.place.db_path.as_deref()).is_some() {
+        if !self.all_projects || environment.shared_place(self.place.db_path.as_deref()).is_some() {
             return Ok(vec![self.place.clone()]);
         }
-        let mut roots = environment.known_projects()?;
+        let mut roots = environment.known_projects(self.place.db_path.as_deref())?;
         roots.push(environment.project_root().to_path_buf());
         roots.sort();
         roots.dedup();
@@ -104,11 +104,11 @@ impl Shelves {
     }
 
     fn label(&self, id: &str) -> Label {
-        let view = self.iter().find_map(|shelf| shelf.view(id).ok());
-        view.map_or_else(Label::default, |view| Label {
-            title: view.session.title(),
-            project: view.session.state.project,
-        })
+        let mut found = self.iter().filter_map(|shelf| {
+            let session = shelf.view(id).ok()?.session;
+            Some(Label { title: session.title(), project: shelf.sessions.project_of(&session) })
+        });
+        found.next().unwrap_or_default()
     }
 
     /// A line for each of these sessions: its id as it is shown elsewhere, its title, and its project if there are

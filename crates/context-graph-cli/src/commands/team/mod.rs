@@ -287,19 +287,26 @@ fn push(args: &PushArgs, environment: &Environment) -> CommandResult {
 }
 
 /// The projects of this user. Those that share a database of the user's choice may have no folder of ours; the
-/// database knows them.
+/// database knows them. One whose folder is gone is named and left out: what it shared cannot be read any more.
 fn all_projects(args: &PushArgs, environment: &Environment) -> Result<Vec<PathBuf>, Failure> {
-    let mut roots = environment.known_projects()?;
-    if environment.named_place(args.place.db_path.as_deref()).is_some() {
+    let mut roots = environment.known_projects(args.place.db_path.as_deref())?;
+    if environment.shared_place(args.place.db_path.as_deref()).is_some() {
         let shelf = match Shelf::open(&args.place, environment) {
             Err(failure) if failure.is_nothing_there() => return Ok(roots),
             shelf => shelf?,
         };
         let sessions = shelf.store.map(|store| store.list_sessions(&SessionQuery::default()));
         let shared = sessions.transpose()?.unwrap_or_default().into_iter().filter_map(|row| row.project);
-        roots.extend(shared.map(PathBuf::from).filter(|root| root.is_dir()));
+        roots.extend(shared.map(PathBuf::from));
         roots.sort();
         roots.dedup();
+        roots.retain(|root| {
+            let is_there = root.is_dir();
+            if !is_there {
+                terminal::complain(&format!("not pushed: {} is gone", root.display()));
+            }
+            is_there
+        });
     }
     Ok(roots)
 }

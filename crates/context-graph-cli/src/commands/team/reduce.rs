@@ -58,7 +58,7 @@ fn event(object: Map<String, Value>, fingerprint: &dyn Fn(&str) -> String) -> Ma
             }
             ("mcp_server", Value::Object(server)) => Value::Object(of_server(server)),
             // At a session's end these are one of a few words; elsewhere, they are sentences.
-            ("reason" | "status", value) if is_end => value,
+            ("reason" | "status", Value::String(text)) if is_end && is_word(&text) => text.into(),
             (name, value @ Value::String(_)) if KEPT.contains(&name) => value,
             (name, Value::String(text)) if PATHS.contains(&name) => fingerprint(&text).into(),
             (_, value) => emptied(value),
@@ -71,6 +71,11 @@ fn event(object: Map<String, Value>, fingerprint: &dyn Fn(&str) -> String) -> Ma
 /// Whether the name of a field looks like a part of a protocol and not like a text.
 fn is_of_protocol(name: &str) -> bool {
     name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Whether a text can be a word of the protocol.
+fn is_word(text: &str) -> bool {
+    text.len() <= 40 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 fn of_server(server: Map<String, Value>) -> Map<String, Value> {
@@ -151,6 +156,22 @@ mod tests {
             "mcp_server": {"name": "search", "version": "2", "command": "SECRET", "source": {"SECRET": "SECRET"}},
         }));
         assert!(!text.contains("SECRET") && text.contains("search"), "{text}");
+    }
+
+    #[test]
+    fn the_end_of_a_session_keeps_words_only() {
+        let end = |reason: Value, status: Value| {
+            reduced(
+                json!({"hook_event_name": "SessionEnd", "session_id": "s", "reason": reason, "status": status}),
+            )
+        };
+        let words = end(json!("prompt_input_exit"), json!("timed-out"));
+        assert!(words.contains("prompt_input_exit") && words.contains("timed-out"), "{words}");
+        for text in [json!("the SECRET"), json!({"SECRET": 1}), json!(["SECRET"]), json!("SECRET".repeat(7))]
+        {
+            let left = end(text.clone(), text);
+            assert!(!left.contains("SECRET"), "{left}");
+        }
     }
 
     #[test]

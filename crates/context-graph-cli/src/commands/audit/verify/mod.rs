@@ -193,7 +193,7 @@ fn acknowledge(shelf: &Shelf, losses: &[Loss], copy: Option<&HeadsCopy>) -> Comm
     shelf.sessions.acknowledge_saved(store, losses, clock::now_ms())?;
     shelf.sessions.acknowledge_missing(store)?;
     if let Some(copy) = copy {
-        copy.acknowledge(shelf);
+        copy.acknowledge(shelf)?;
     }
     Ok(())
 }
@@ -240,7 +240,7 @@ fn look(
         Some(found) => Some(found),
         None => outside(shelf, store, &tombstones, copy)?,
     };
-    let heads = copy.map_or(0, HeadsCopy::len);
+    let heads = copy.map_or(Ok(0), |copy| copy.count(shelf))?;
     Ok(Verified { chains, tombstones, waiting, heads, losses, first_break })
 }
 

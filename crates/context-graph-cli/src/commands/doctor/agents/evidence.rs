@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use context_graph_events::agents::Agent;
-use context_graph_storage::sessions::Sessions;
+use context_graph_storage::sessions::{Sessions, is_imported};
 use context_graph_storage::store::{SessionQuery, Store};
 
 use super::Registered;
 use crate::commands::doctor::check_result::CheckResult;
-use crate::commands::import::IMPORTED;
 use crate::commands::replay::transcript;
 use crate::{clock, time, transcript_files};
 
@@ -67,7 +66,7 @@ fn unrecorded(registered: &Registered<'_>, opened: Option<(&Sessions, Option<&St
     let root = registered.environment.project_root();
     let reached = |id: &str| {
         let view = opened.and_then(|(sessions, store)| sessions.view(store, id).ok().flatten());
-        view.is_some_and(|view| view.session.state.end_reason.as_deref() != Some(IMPORTED))
+        view.is_some_and(|view| !is_imported(&view.session))
     };
     newest(registered).into_iter().find(|file| {
         let began = transcript::beginning_of(file).ok().flatten();
