@@ -18,8 +18,8 @@ AGENTS_TARGET = 1.1
 
 
 def figures(times, yardstick):
-    """Median and 95th percentile in microseconds; the median also as a multiple of the yardstick's, the percentile of its own
-    median."""
+    """Median and 95th percentile in microseconds; the median also as a multiple of the yardstick's median, the percentile
+    also as a multiple of the hook's own median."""
     base = statistics.median(times[yardstick])
     return {
         name: {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs the native program of this platform. Hooks do not come through here: `context-graph init` names the native
-// program in the settings, so that no tool call waits for Node.
+// Runs the native program of this platform. Hooks do not use this file: `context-graph init` names the native program
+// in the settings, so that no tool call waits for Node.
 "use strict";
 const { spawnSync } = require("node:child_process");
 const os = require("node:os");

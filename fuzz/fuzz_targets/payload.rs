@@ -1,4 +1,4 @@
-//! Any bytes on stdin are understood or refused, and what is understood can be stepped and written back.
+//! Any bytes on stdin are understood or refused. What is understood can be written back and applied to a session.
 #![no_main]
 
 use context_graph_cli::commands::hooks::input;

@@ -1,4 +1,5 @@
-//! The only place that reads the clock. All other code gets the time as an argument.
+//! Reads the current date and time, and the processor time of this process. Durations are measured where they are
+//! needed.
 
 use std::time::Duration;
 

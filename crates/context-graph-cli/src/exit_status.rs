@@ -11,7 +11,7 @@ pub enum ExitStatus {
     Success = 0,
     /// It failed: bad input, bad usage, a timeout, a failing store, a bug.
     Error = 1,
-    /// Stored data is damaged; or, in a reply to an agent that goes by exit codes, the call is denied.
+    /// Stored data is damaged; or, in a reply to an agent that reads exit codes, the call is denied.
     DamageOrDenial = 2,
 }
 

@@ -43,7 +43,7 @@ impl System {
         xdg.filter(|named| is_settled(named)).unwrap_or_else(usual)
     }
 
-    /// The file names that a program's name may stand for.
+    /// The file names that a program's name can resolve to.
     pub(crate) fn program_names(self, name: &str) -> Vec<String> {
         let has_ending =
             [".exe", ".cmd", ".bat"].iter().any(|ending| name.to_ascii_lowercase().ends_with(ending));

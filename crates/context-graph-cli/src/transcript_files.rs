@@ -161,7 +161,7 @@ pub(crate) fn title(path: &Path, session_id: &str) -> Option<String> {
 /// Longer lines are no titles.
 const MAX_TITLE_LINE: usize = 4096;
 
-/// The titles in a transcript. Of each kind the last one counts; an empty one revokes it.
+/// The titles in a transcript. The last title of each kind counts; an empty title revokes it.
 #[derive(Debug, Default)]
 pub(crate) struct Titles {
     /// The user's own, by `/rename`.

@@ -12,7 +12,7 @@ use crate::Environment;
 use crate::commands::binary_path;
 use crate::process::in_its_own_group;
 
-/// The least time between two upkeeps.
+/// The minimum time between two upkeep runs.
 const INTERVAL: Duration = Duration::from_hours(1);
 
 /// Whether upkeep is due. It is also due if the clock was set back.

@@ -111,7 +111,7 @@ fn the_costs_are_those_of_the_page_about_them() {
     let (readme, performance) = (page("README.md"), page("docs/performance.md"));
     for (ours, theirs) in [
         ("context-graph, deciding about a tool call", "`pre-tool`"),
-        ("context-graph, taking in the result", "`post-tool`"),
+        ("context-graph, processing the result", "`post-tool`"),
         ("context-graph, the status line", "`statusline`"),
     ] {
         assert_eq!(row(&readme, ours)[1], row(&performance, theirs)[2], "{ours}");

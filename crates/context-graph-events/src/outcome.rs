@@ -1,5 +1,5 @@
-//! The outcome of a tool call, as one event tells it. Counters, continuity, loops, the digest and the audit all use
-//! this; the audit adds what only several records together can tell (`core/src/audit/draft.rs`).
+//! The outcome of a tool call, as one event reports it. Counters, continuity, loops, the digest and the audit all use
+//! this; the audit adds what only several records together can show (`core/src/audit/draft.rs`).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -75,7 +75,7 @@ pub enum Fetched {
 
 /// The longest policy, in bytes.
 const MAX_POLICY: u64 = 4 << 20;
-/// The most sessions of a machine that are asked for.
+/// The maximum number of sessions that are requested for one machine.
 const MAX_SESSIONS: usize = 1_000_000;
 const PATIENCE: Duration = Duration::from_secs(100);
 

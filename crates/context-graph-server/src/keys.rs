@@ -49,7 +49,7 @@ pub fn token(kind: &str) -> std::io::Result<String> {
     Ok(format!("{kind}_{}", hex(&random()?)))
 }
 
-/// What is stored of a token. Tokens are random, so a single hash is enough.
+/// The form in which a token is stored. Tokens are random, so a single hash is enough.
 pub fn hashed(token: &str) -> Vec<u8> {
     blake3::derive_key("context-graph 1 team token", token.as_bytes()).to_vec()
 }

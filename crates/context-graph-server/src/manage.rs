@@ -157,7 +157,7 @@ pub(crate) const FORGOTTEN: &str = "forgotten";
 /// Records that a member had a session forgotten, but not which session. Its content must be removed, but this fact may
 /// stay.
 pub(crate) fn note_forgotten(pool: &Pool, principal: &Principal, records: u64, now_ms: i64) -> Result<()> {
-    // Goes into `whom`, which for other changes names the member they are about.
+    // Stored in the column `whom`. For other changes, that column has the name of the member.
     let about = format!("a session of {records} {}", if records == 1 { "record" } else { "records" });
     pool.with(|connection| note(connection, principal, (&about, FORGOTTEN, true), now_ms))
 }

@@ -1,7 +1,7 @@
-//! The team's policy: signed bundles, of which the newest counts. Only the machines read the content of a bundle.
+//! The team's policy: signed bundles. Only the newest one counts. Only the machines read the content of a bundle.
 //!
 //! The private key is not in the database, because it would let a reader of a backup run commands on every machine of
-//! the team. The public key is; a machine gets it when it joins.
+//! the team. The public key is in the database; a machine gets it when it joins.
 
 use crate::db::{Connection, DbError, Pool, Result, Row};
 use crate::given;

@@ -258,7 +258,7 @@ CREATE TABLE words (
 CREATE INDEX words_by_time ON words (tenant, last_ms);
 CREATE INDEX words_by_parts ON words USING gin (parts);
 
--- What stays of a forgotten session. A push of it with this ordinal or a smaller one is refused.
+-- What remains of a forgotten session. A push of this session with this ordinal or a smaller one is refused.
 CREATE TABLE tombstones (
     machine     BIGINT NOT NULL,
     fingerprint BYTEA NOT NULL,

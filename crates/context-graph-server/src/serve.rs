@@ -25,11 +25,12 @@ use tokio_rustls::TlsAcceptor;
 use crate::db::Pool;
 use crate::http::{App, BODY_PATIENCE, Kind, Places};
 
-/// Most connections at the same time; more wait in the system's queue.
+/// The maximum number of connections at the same time; more wait in the system's queue.
 const CONNECTIONS: usize = 512;
-/// Most connections of one address, so that no address takes all of them. Not used if a proxy is in front.
+/// The maximum number of connections from one address, so that no address takes all of them. Not used if a proxy is
+/// in front.
 const OF_ADDRESS: usize = 128;
-/// Most threads that wait for the database at the same time.
+/// The maximum number of threads that wait for the database at the same time.
 const THREADS: usize = 16;
 /// The time limit for a connection.
 const CONNECTION_LASTS: Duration = Duration::from_hours(1);

@@ -1,11 +1,11 @@
-//! What lists show of a session, kept in its own row.
+//! What lists show about a session, stored in the session's row.
 
 use crate::db::{Connection, Row};
 use crate::given;
 use crate::ingest::{PushError, SessionCopy, plausible};
 use crate::wire::Push;
 
-/// Updates what the push tells about its session.
+/// Updates what the push says about its session.
 pub(crate) fn about(
     connection: &mut dyn Connection,
     copy: &SessionCopy,

@@ -17,7 +17,7 @@ pub const MAX_PUSH: usize = 4 << 20;
 pub const MAX_UNPACKED: usize = 6 << 20;
 /// The largest size of one block, uncompressed.
 pub const MAX_BLOCK: usize = 1 << 20;
-/// Most blocks in a push. An empty block takes two bytes in a push, but many more in memory.
+/// The maximum number of blocks in a push. An empty block takes two bytes in a push, but many more in memory.
 pub const MAX_BLOCKS: usize = 1024;
 
 /// The end of a session's chain.

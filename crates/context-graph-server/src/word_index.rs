@@ -42,7 +42,7 @@ fn of_five(letters: [u8; 5]) -> i32 {
     (bits | 1 << 31).min(u32::MAX - 1).cast_signed()
 }
 
-/// Whether a byte is part of a word. Every byte of a letter that is not ASCII is.
+/// Whether a byte is part of a word: an ASCII letter, a digit, `_`, or any byte that is not ASCII.
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }

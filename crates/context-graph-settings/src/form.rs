@@ -25,7 +25,7 @@ pub(crate) struct Form {
     pub(crate) is_typed: bool,
     /// Whether the file contains its format version.
     pub(crate) has_version: bool,
-    /// Whether one verb answers every event. Claude Code has a verb for each.
+    /// Whether one verb answers every event. For Claude Code, some events have their own verb.
     pub(crate) is_one_verb: bool,
 }
 

@@ -130,7 +130,7 @@ fn check_shape(editor: &Editor, wish: &Wish<'_>) -> Result<(), SettingsError> {
     Ok(())
 }
 
-/// Of the objects and arrays that may get a new entry, those that exist and are empty.
+/// The existing empty objects and arrays that may get a new entry.
 fn empty_containers(editor: &Editor, wish: &Wish<'_>) -> BTreeMap<String, String> {
     let root = editor.root();
     let hooks = root.get("hooks");
@@ -147,7 +147,7 @@ fn empty_containers(editor: &Editor, wish: &Wish<'_>) -> BTreeMap<String, String
         .collect()
 }
 
-/// Each planned hook with our existing one in its place, if there is one.
+/// Each planned hook, with our existing hook for the same event and matcher, if there is one.
 fn matched<'a>(
     editor: &Editor,
     wish: &'a Wish<'a>,

@@ -33,18 +33,18 @@ pub struct HookEntry {
     pub args: Option<Vec<String>>,
     /// The client's timeout in seconds.
     pub timeout: u64,
-    /// What a hook without an answer means; `None` for the client's default, which is to continue.
+    /// What the client does if the hook gives no answer; `None` for the client's default, which is to continue.
     pub on_failure: Option<OnFailure>,
     /// The text that the client shows while the hook runs. If none is planned, an existing one stays.
     pub status_message: Option<String>,
 }
 
-/// What it means to the client if a hook times out, exits with 1 or cannot be started.
+/// What the client does if a hook times out, exits with 1 or cannot be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
     /// Continue as if there were no hook.
     Continue,
-    /// Block what the hook was asked about.
+    /// Block the action that the hook was asked about.
     Block,
 }
 

@@ -5,8 +5,8 @@
 //! durable transaction. So a power cut can never corrupt the store, and an ordinary event never opens it.
 //!
 //! Not in this crate: the meaning of events, printing, the environment. Paths, payloads and the time of day are arguments;
-//! the clock is only read to limit waiting, and by `SessionIdentityManager::open`, for callers without a clock of their
-//! own.
+//! the clock is only read to limit the time of waiting and of queries, and by `SessionIdentityManager::open`, for
+//! callers without their own clock.
 //!
 //! Words: the *state file* holds the session at some position of its journal. The *log* is all records of a session, in
 //! order; a *block* is consecutive records, compressed, and a part of the session's hash chain; a *head* says how far that

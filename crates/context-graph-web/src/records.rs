@@ -108,7 +108,7 @@ pub struct Choices {
     pub projects: Vec<String>,
 }
 
-/// Which entries to list. Of several values of one kind, any may match. The names are those of `audit log`'s
+/// Which entries to list. If a kind has several values, one of them must match. The names are those of `audit log`'s
 /// options.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {

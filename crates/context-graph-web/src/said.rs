@@ -49,7 +49,7 @@ impl From<&str> for Said {
     }
 }
 
-/// No page shows more characters of a text. Records have limits of their own; this one holds for any store.
+/// No page shows more characters of a text than this. Records have their own limits; this limit holds for any store.
 const MOST: usize = 64 * 1024;
 
 impl Render for Said {

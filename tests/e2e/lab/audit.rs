@@ -1,4 +1,4 @@
-//! What `audit log` shows of a session: each call once, with its outcome.
+//! What `audit log` shows about a session: each call once, with its outcome.
 
 use std::collections::BTreeMap;
 

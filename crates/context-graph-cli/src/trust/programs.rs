@@ -6,7 +6,7 @@ use context_graph_storage::safe_open::read_own_unlinked;
 
 /// Their folders, below the state folder.
 const FOLDERS: [&str; 2] = ["signals", "actions"];
-/// Most files.
+/// The maximum number of files.
 const MAX_FILES: usize = 256;
 /// Largest file, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;

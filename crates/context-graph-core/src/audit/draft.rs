@@ -53,7 +53,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A call of which only the id is known.
+    /// A call where only the id is known so far.
     pub(super) fn new(id: &str) -> Self {
         Self { id: id.to_owned(), ..Self::default() }
     }

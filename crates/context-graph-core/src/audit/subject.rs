@@ -97,7 +97,7 @@ pub fn in_words<'a>(event: &str, subject: &'a str) -> &'a str {
     }
 }
 
-/// How a session ended whose client gave no reason.
+/// The text for a session that ended without a reason from its client.
 const NO_REASON: &str = "no reason given";
 
 /// What one of our own entries is about.

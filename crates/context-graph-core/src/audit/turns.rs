@@ -74,7 +74,7 @@ impl Turns {
         self.runs.iter().any(|seq| (from..to).contains(seq))
     }
 
-    /// How the turn ended in which a call was left unanswered.
+    /// How the turn of an unanswered call ended.
     pub(super) fn after(&self, agent: &Actor, seq: u64) -> Evidence {
         let own = match &agent.id {
             None => Some(&self.main),

@@ -1,10 +1,10 @@
 //! Turns the likenesses that the views measure into the purpose vector, relative to what is usual in this
 //! session.
 //!
-//! How alike the events of a session are depends on the project and on the session's length as much as on its
-//! purpose: a long session in a small project has seen every folder. So a view's alignment is its newest
-//! likeness divided by the mean of the learned ones. That makes the views comparable: on usual work they all
-//! give the same value.
+//! The likeness between the events of a session depends on the project and on the session's length as much as on its
+//! purpose: a long session in a small project has seen every folder. So a view's alignment is its newest likeness
+//! divided by the mean of the learned ones. That makes the views comparable: on usual work they all give the same
+//! value.
 
 use serde::{Deserialize, Serialize};
 

@@ -24,8 +24,8 @@ const ALIKE: u32 = 5;
 const AMONG: usize = 8;
 /// Two alternating calls are a loop after this many rounds, if one of them fails.
 const ROUNDS: usize = 3;
-/// The same if both only read and see the same each time. Commands do not count: they may be waiting for
-/// something.
+/// The same if both calls only read and give the same result each time. Commands do not count: they may be waiting
+/// for something.
 const IDLE_ROUNDS: usize = 4;
 /// An edit is a loop at this many applications and reversals. Undoing once to see a test fail is good practice.
 const FLIPS: u32 = 4;

@@ -1,4 +1,4 @@
-//! How a prompt relates to the work so far: whether it continues it or asks for something else.
+//! How a prompt relates to the work so far: whether the prompt continues that work or asks for something else.
 //!
 //! A prompt does not judge the work, and a user who wants something else is not drift. So a prompt changes the
 //! purpose vector and the measures derived from it only until the next tool result. It never changes what later

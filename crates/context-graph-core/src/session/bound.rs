@@ -30,7 +30,7 @@ impl Bounds {
     pub const LOG: Self = Self { head: 512, tail: 192, items: 24, total: 8 * 1024 };
 }
 
-/// A text of which only the beginning and the end were kept.
+/// A text that was cut: only its beginning and its end were kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
     /// Its place in the payload, as a JSON pointer.

@@ -133,8 +133,8 @@ pub struct SessionState {
 pub struct SessionEnd {
     /// The sender's status, else the one that the client's reason implies.
     pub status: SessionEndStatus,
-    /// Whether the sender gave the status itself. The client has few reasons: `other` stands for every end of a
-    /// run without a terminal.
+    /// Whether the sender gave the status itself. The client has few reasons: it gives `other` for every end of a run
+    /// without a terminal.
     pub stated: bool,
     /// How long the session lasted, according to the sender.
     pub duration_ms: Option<u64>,

@@ -30,12 +30,12 @@ pub struct StepReport {
     pub alarm: Option<Alarm>,
     /// Files of earlier sessions that a first prompt points to.
     pub pointed: Vec<String>,
-    /// Texts that waited for an event that can carry them, as this one can.
+    /// Waiting texts that are delivered with the answer to this event.
     pub waited: Vec<String>,
 }
 
 impl Session {
-    /// Applies an event. `record` is what is stored of it, `event` is its decoded content.
+    /// Applies an event. `record` is what is stored about the event, `event` is its decoded content.
     pub fn step(&mut self, record: &EventRecord, event: &Event) -> StepReport {
         let at_ms = record.at_ms;
         if dream_of(event).is_some() {

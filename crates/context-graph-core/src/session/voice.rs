@@ -33,7 +33,7 @@ impl Session {
         with_heading(OF_ANOTHER, body, max)
     }
 
-    /// A line that the session did not end well, if its sender said so: its last work may be incomplete.
+    /// A line that says that the session did not end well, if its sender said so. Its last work may be incomplete.
     fn bad_end(&self) -> Option<String> {
         let end = self.state.end.filter(|end| end.stated)?;
         let how = match end.status {

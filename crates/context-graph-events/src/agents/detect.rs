@@ -1,8 +1,8 @@
 //! Who sent a payload.
 //!
 //! Variables of the environment are inherited: an agent that another one starts in its shell has those of both. So a
-//! variable counts only if it names the payload's session, or together with something in the payload that Claude Code's
-//! does not have.
+//! variable counts only if it names the payload's session, or if the payload also contains something that Claude
+//! Code's payloads do not have.
 
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! Guesses the sender of an incomplete or unreadable call.
 //!
-//! The answer that is prepared for such a call must work for its sender. A wrong guess does little harm: no answer
-//! allows the call, and once the payload is complete it decides.
+//! The answer that is prepared for such a call must work for its sender. A wrong guess does little harm: none of
+//! these answers allows the call, and a complete payload replaces the guess.
 
 use super::{Agent, Caller, Surroundings};
 use crate::claude_code::EventName;

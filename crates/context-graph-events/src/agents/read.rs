@@ -1,6 +1,6 @@
 //! One reader for all agents: renames what their sheets name, fills in what Claude Code always sends, and reads the
-//! result as its event. Values of a wrong type are not changed, so decoding fails and the call is answered as an
-//! undecided call.
+//! result as an event of Claude Code. Values of a wrong type are not changed, so decoding fails and the call is
+//! answered as an undecided call.
 
 use serde_json::{Map, Value};
 

@@ -36,7 +36,7 @@ pub(crate) struct ReplyContent<'a> {
     pub(crate) message: Option<&'a str>,
 }
 
-/// The reason if there is none: some agents ignore a refusal without one.
+/// The reason that is sent if a refusal has none: some agents ignore a refusal without a reason.
 const NO_REASON: &str = "refused by context-graph";
 /// The reason if the agent cannot change the input.
 pub const NEEDS_OTHER_INPUT: &str = "may only run with other input, which this agent cannot be given";

@@ -15,7 +15,7 @@ pub struct Sheet {
     pub(crate) events: &'static [(&'static str, EventName)],
     /// Its fields and ours.
     pub(crate) fields: &'static [(&'static str, &'static str)],
-    /// What it honours in replies. No row: the agent ignores every reply.
+    /// What it honours in replies. If an event has no row, the agent ignores every reply to it.
     pub(crate) capabilities: &'static [(EventName, &'static [Verb])],
     /// Fixes what renaming cannot fix, before fields are renamed.
     pub(crate) prepare: fn(&mut Map<String, Value>),

@@ -1,4 +1,5 @@
-//! `server bench`: how fast records are taken in, against a plain COPY of the same rows, and how fast pages are answered.
+//! `server bench`: how fast records are stored, compared with a plain COPY of the same rows, and how fast pages are
+//! answered.
 
 mod asking;
 mod load;

@@ -1,5 +1,5 @@
-//! The records part of the page Health: what was refused, who was turned away, who looked at sessions and who
-//! changed members.
+//! The part of the page Health about the team's records: what was refused, who was turned away, who looked at
+//! sessions and who changed members.
 
 use context_graph_web::{Grade, HealthCheck, QueryResult};
 

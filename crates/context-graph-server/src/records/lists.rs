@@ -121,7 +121,7 @@ pub(super) fn sessions(records: &TeamRecords, asked: &SessionsAsked) -> QueryRes
         add("s.updated_ms <= $?", (*before_ms).into());
         let (id, machine) = name.rsplit_once('@').unwrap_or((name, ""));
         let machine = machine.parse::<i64>().unwrap_or_default();
-        // Of the sessions with the same time, only those that come after the last one shown.
+        // For sessions with the same time, only those that come after the last one shown.
         conditions.and_each(
             "(s.updated_ms < $? OR s.number < (SELECT l.number FROM sessions l WHERE l.session_id = $? AND l.machine = $?))",
             [Value::from(*before_ms), id.into(), machine.into()],

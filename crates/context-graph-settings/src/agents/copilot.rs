@@ -1,5 +1,6 @@
-//! Copilot CLI: our own file in its `hooks` folder. The spelling of an event chooses the dialect; we use its
-//! own, because only that has all events. A guard that crashes blocks the call; one that is late does not.
+//! Copilot CLI: our own file in its `hooks` folder. The spelling of an event chooses the dialect. We use Copilot's
+//! own spelling, because only that dialect has all events. A guard that crashes blocks the call; one that is late
+//! does not.
 
 use context_graph_events::EventName;
 use context_graph_events::agents::Agent;

@@ -3,8 +3,8 @@
 //! The order is: write one transaction with the log records *and* the position up to which the journal is folded, sync
 //! the journal, commit the transaction, write the state file, empty the journal. After a crash before the
 //! commit, everything is folded again. After a crash later, the folded part of the journal is skipped
-//! because of that position. Because the journal is synced before the commit, the position in the store never points past
-//! what a power cut leaves of the journal.
+//! because of that position. Because the journal is synced before the commit, the position in the store never points
+//! past the part of the journal that survives a power cut.
 
 use super::{Damage, JournalEntry, Position, SessionLock};
 use crate::error::{Result, StorageError};

@@ -1,9 +1,9 @@
 //! The only way to open files in a folder that others may have written to.
 //!
-//! A checkout brings files, links, pipes and devices of its own, and so may another user of the machine. Here a folder is
-//! held by a handle, and files are opened relative to it. No link is followed, only regular files of this user are opened,
-//! opening never blocks, and reading stops at a limit. New files get a random name and are moved to their place when they
-//! are complete.
+//! A checkout, an unpacked archive or another user of the machine can bring files, links, pipes and devices. Here a
+//! folder is held by a handle, and files are opened relative to it. No link is followed, only regular files of this
+//! user are opened, opening never blocks, and reading stops at a limit. New files get a random name and are moved to
+//! their place when they are complete.
 //!
 //! Links above the first folder are followed: those are the user's own.
 

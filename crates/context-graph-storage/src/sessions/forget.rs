@@ -29,8 +29,8 @@ impl Sessions {
         let up_to = match &mut held {
             Held::Live(lock) => {
                 let end = lock.entries_since(None)?.end();
-                // The position in the store must not point past what a power cut leaves of the journal: new events
-                // would be before it, and would not be stored.
+                // The position in the store must not point past the part of the journal that survives a power cut:
+                // new events would be before that position, and would not be stored.
                 lock.sync()?;
                 Some(end)
             }

@@ -111,7 +111,7 @@ impl Loaded {
         remembering(&self.memory.to_bytes(), session)
     }
 
-    /// Tells the state file that is ahead, if there is one, that an entry of this time remains.
+    /// If there is a state file that is ahead, counts an entry of this time that remains in the journal.
     pub(super) fn saw(&mut self, at_ms: i64) {
         if let Some(ahead) = &mut self.ahead {
             ahead.saw(at_ms);

@@ -104,8 +104,9 @@ impl Sessions {
         self.folder.root().to_string_lossy().into_owned()
     }
 
-    /// The project that a session counts for. Its state keeps the root at which it last went on; a project that was
-    /// moved has another one now. That root decides only where projects share the state, and for imported sessions.
+    /// The project that a session belongs to. Its state has the root where it was last continued. If the project was
+    /// moved, the current root differs. So the stored root is used only if projects share the state, and for imported
+    /// sessions.
     pub fn project_of(&self, session: &Session) -> String {
         let was_in = &session.state.project;
         let is_kept = self.folder.is_shared() || is_imported(session);

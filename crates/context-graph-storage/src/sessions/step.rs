@@ -106,7 +106,7 @@ pub struct Stepped {
 }
 
 impl Stepped {
-    /// A session about which there is nothing else to say.
+    /// A session and its report, with nothing else to tell the caller.
     fn of(session: Session, report: StepReport) -> Self {
         let (previous, refused_previous, damage, lost) = (None, None, Vec::new(), None);
         let (calls, postponed, is_repeat) = (None, None, false);

@@ -80,7 +80,7 @@ impl<'a> Trail<'a> {
         Ok(projects)
     }
 
-    /// The call that a record of a session is a part of, by the sequence number of the call's first record.
+    /// The call that a record belongs to, as the sequence number of the call's first record.
     pub fn call_of(&self, session_id: &str, seq: u64) -> Result<Option<u64>> {
         self.of(session_id).map_or(Ok(None), |store| store.call_of(session_id, seq))
     }

@@ -57,7 +57,7 @@ impl ExportCopy {
         };
         let about = Some(About::of(session));
         let ledger = Ledger { number: self.sessions, settled: entry.last_seq, entry, about };
-        // A real tag would prove nothing to others, so the copy gets tags of a known key.
+        // A real tag would prove nothing to others, so the tags of the copy are made with a publicly known key.
         ledger
             .insert(&Seal::new([0; 32]), &self.connection)
             .and_then(|()| rows::put(&self.connection, ledger.number, entries, records))

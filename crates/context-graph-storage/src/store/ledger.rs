@@ -40,7 +40,7 @@ pub(super) fn is_ours(seal: &Seal, row: &Row<'_>) -> rusqlite::Result<bool> {
     Ok(row.get_ref(COUNT)?.as_blob().is_ok_and(|tag| seal.holds(ROW, &[&bytes], tag)))
 }
 
-/// Of some sessions, those whose rows we did not write.
+/// The given sessions whose rows we did not write.
 pub(super) fn not_ours(
     seal: &Seal,
     connection: &Connection,

@@ -110,11 +110,11 @@ pub struct FoldBatch {
     pub project: Option<String>,
     /// How long the session lasted, once it has ended.
     pub duration_ms: Option<u64>,
-    /// What lists and views show of the session; `None` keeps what is stored.
+    /// What lists and views show about the session; `None` keeps what is stored.
     pub about: Option<About>,
 }
 
-/// What lists and views show of a session.
+/// What lists and views show about a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct About {
     /// The time of its first event.

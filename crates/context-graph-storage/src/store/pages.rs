@@ -171,7 +171,7 @@ impl Store {
         })
     }
 
-    /// The call that a record of a session is a part of, by the sequence number of the call's first record.
+    /// The call that a record belongs to, as the sequence number of the call's first record.
     pub fn call_of(&self, session_id: &str, seq: u64) -> Result<Option<u64>> {
         self.run(|store| {
             let mut statement = store.connection.prepare_cached(

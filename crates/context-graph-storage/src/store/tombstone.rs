@@ -32,7 +32,7 @@ impl Why {
     }
 }
 
-/// What stays of a removed session.
+/// What remains of a removed session in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tombstone {
     /// The session's number in the store.

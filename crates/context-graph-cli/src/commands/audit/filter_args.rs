@@ -78,7 +78,8 @@ impl FilterArgs {
         self.verdict.iter().try_for_each(|verdict| check_verdict(verdict))
     }
 
-    /// What was probably meant by a tool or a rule that nothing on record has.
+    /// The name that was probably meant, if a tool is not on record or a rule does not exist. `None` if no known name
+    /// is close.
     pub(crate) fn meant(&self, trails: &[Trail<'_>]) -> Result<Option<String>, Failure> {
         let mut known: Vec<String> = Vec::new();
         if !self.tool.is_empty() {

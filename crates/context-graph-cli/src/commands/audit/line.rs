@@ -10,9 +10,9 @@ use crate::commands::session::Label;
 use crate::terminal::{self, Colour};
 use crate::{summary, time};
 
-/// From this many columns on there is room for times.
+/// With at least this many columns, there is room for times.
 const NARROW: usize = 80;
-/// From this width on, there is room for dates.
+/// With at least this many columns, there is room for dates.
 const WIDE: usize = 100;
 
 /// One entry.

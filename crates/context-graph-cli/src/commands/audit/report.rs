@@ -38,7 +38,7 @@ pub(crate) struct ReportArgs {
 
 pub(super) fn run(args: &ReportArgs, environment: &Environment) -> CommandResult {
     let found = args.scope.open(environment).and_then(|shelves| shelves.find(args.session_id.as_deref()));
-    // A file was asked for: that none was written is a failure.
+    // The user asked for a file, so it is a failure if none is written.
     let (shelf, id) = found.map_err(Failure::of_what_was_named)?;
     let place = &args.scope.place;
     let project = if shelf.is_shared { place.project.clone() } else { Some(shelf.sessions.project().into()) };

@@ -93,7 +93,7 @@ pub(super) fn run(args: &SqlArgs, environment: &Environment) -> CommandResult {
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         if let Err(error) = asked {
-            // After half an answer, no second one may follow.
+            // If a part of the answer was already written, no other answer may follow.
             let _ = out.flush();
             return Err(if rows > 0 { error.answered() } else { error });
         }

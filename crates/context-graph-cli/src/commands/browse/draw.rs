@@ -11,7 +11,7 @@ use super::items::{Item, Kind, Source};
 use super::state::Browser;
 use crate::terminal;
 
-/// From this width on, the preview is beside the list.
+/// With at least this many columns, the preview is beside the list.
 const WIDE: u16 = 100;
 
 const KEYS: &str = "/ filter  Enter open  y copy id  Tab kind  ? help  q quit";

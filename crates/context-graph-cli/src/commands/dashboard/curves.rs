@@ -11,7 +11,8 @@ use crate::commands::session::Shelf;
 
 /// How many curves are kept; a point is a few bytes.
 const MOST: usize = 300;
-/// How many replayed sessions are kept, so that a replay can continue. One needs much more memory than a curve.
+/// How many replayed sessions are kept, so that a replay can continue. A replayed session needs much more memory than
+/// a curve.
 const MOST_GOING_ON: usize = 8;
 
 /// How many records may be replayed while a page waits.

@@ -23,7 +23,7 @@ use crate::commands::failure::Failure;
 use crate::config::Config;
 use crate::trust::ProjectFiles;
 
-/// Most calls that a page reads.
+/// The maximum number of calls that a page reads.
 const MOST_CALLS: usize = 50_000;
 /// Costs of hooks come from this many of the newest sessions.
 const COST_SESSIONS: usize = 60;

@@ -63,7 +63,8 @@ pub(super) fn program(patient: &Patient, hook: &Ours<'_>) -> Option<CheckResult>
         None => result,
     };
     let Some(path) = patient.resolve(name, hook) else {
-        // Shared settings name no path of one machine, so writing them again would change nothing.
+        // Shared settings contain only the program's name, not a path on this machine. So writing them again would
+        // change nothing.
         if is_bare(name) && scope == Some(Scope::Project) {
             let what = format!("`{name}` in {file} is not on the PATH: no hook can start");
             return Some(CheckResult::broken(CHECK, what, put_on_the_path()));
@@ -138,7 +139,7 @@ fn is_bare(name: &str) -> bool {
     !name.contains(['/', '\\'])
 }
 
-/// The file that a program name stands for, if there is one.
+/// The file that a program name resolves to; `None` if there is none.
 pub(super) fn resolve(name: &str, root: &Path, plugin_root: Option<&Path>) -> Option<PathBuf> {
     let name = expand(name, root, plugin_root);
     if is_bare(&name) {

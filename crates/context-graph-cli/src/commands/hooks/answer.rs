@@ -99,10 +99,10 @@ impl Answer {
         self
     }
 
-    /// The same answer, for a call that was decided but could not be recorded. The exit code is still 0: the
-    /// client counts a failing hook against the call, whatever the answer says, so a full disk would stop all
-    /// work. Damaged data is still reported by its exit code. The user is told every time, so that calls cannot go
-    /// unrecorded unnoticed.
+    /// The same answer, for a call that was decided but could not be recorded. The exit code is still 0: if a hook
+    /// fails, the client may block the call, whatever the answer says, so a full disk would stop all work. Damaged
+    /// data is still reported by its exit code. The user is told every time, so that calls cannot go unrecorded
+    /// unnoticed.
     #[must_use]
     pub fn but_unrecorded(self, error: &HookError) -> Self {
         let mut answer = self.but_failed(error);
@@ -251,7 +251,7 @@ pub(super) fn give(
 ) -> ExitStatus {
     if let Some(caller) = caller {
         let theirs = agents::render(caller, &answer.reply);
-        // If nothing was denied, the error is only for people.
+        // If nothing was denied, stderr is free: the error is printed there, for people.
         if let (Some(error), true) = (&answer.output.error, theirs.stderr.is_empty()) {
             terminal::complain(error);
         }

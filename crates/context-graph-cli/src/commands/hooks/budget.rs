@@ -5,7 +5,7 @@ use std::time::Duration;
 use context_graph_events::envelope::HookEventType;
 use context_graph_events::{Event, EventName};
 
-/// The budget of an event that has none of its own, in milliseconds.
+/// The default budget of an event, in milliseconds.
 pub(super) const DEFAULT_MS: u64 = 3000;
 
 /// The budget of an event, in milliseconds.

@@ -41,13 +41,13 @@ pub(crate) struct HookContext<'a> {
     /// The time of the hook, see [`Self::now_ms`].
     now_ms: OnceCell<i64>,
     /// Whether the event is a tool call, or may be one. Then a failure before the decision, lateness, a panic or a
-    /// crash is answered with "ask". A call that only could not be recorded keeps its decision.
+    /// crash is answered with "ask". A call that was decided but could not be recorded keeps its decision.
     fails_as_ask: Arc<AtomicBool>,
     /// The refusal or question that nothing may revert, once there is one. A panic is answered with it.
     final_answer: Arc<Mutex<Option<Answer>>>,
     /// The agent to answer, if it is not Claude Code.
     caller: Arc<Mutex<Option<Caller>>>,
-    /// What the answers for a late or crashing hook are prepared for: whether the event is a tool call, and the
+    /// The event for which the answers for a timeout and a crash were prepared: whether it is a tool call, and its
     /// budget.
     prepared: Cell<Option<(bool, u64)>>,
     /// The event for the actions that start after the answer.
@@ -209,7 +209,7 @@ impl<'a> HookContext<'a> {
         let (fails_as_ask, final_answer) = (Arc::clone(&self.fails_as_ask), Arc::clone(&self.final_answer));
         let caller = Arc::clone(&self.caller);
         std::panic::set_hook(Box::new(move |panic| {
-            // If a policy makes its engine panic, it is treated as one that does not end: its thread stays
+            // If a policy makes its engine panic, it is treated like a policy that does not end: its thread waits
             // here, and the main thread continues without it after the timeout.
             while std::thread::current().name() == Some(THREAD) {
                 std::thread::park();

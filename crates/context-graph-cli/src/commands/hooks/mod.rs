@@ -2,8 +2,8 @@
 //!
 //! Every hook takes the same steps, in this file from top to bottom: `read` the event, decide about it (`decide`),
 //! record it (`remember`), and answer it (`answer`). Exit codes: 0 success, 1 error, 2 damaged data. Claude Code
-//! blocks what it was about to do on 2, so no other error uses it; agents that go by exit codes get 2 for a
-//! denial, too.
+//! blocks what it was about to do on 2, so no other error uses it. Agents that read exit codes also get 2 for a
+//! denial.
 //!
 //! Words:
 //! - A *payload* is what an event carries. The *envelope* is the other form of an event, for programs that wrap the client.
@@ -81,7 +81,7 @@ pub(crate) fn run(command: HookCommand, environment: &Environment, started: Inst
 }
 
 /// Decides about an event, records it in its session, and builds the answer. Once something is refused, no
-/// failure can revert it. If a call was allowed and the rest is then late, panics or crashes, the answer is "ask"
+/// failure can revert it. If a call was allowed and the hook then times out, panics or crashes, the answer is "ask"
 /// with exit code 1; a client with `onFailure: "block"` then blocks the call. One exception: with
 /// `--fast-path=false`, which waits for other hooks of the session, a late record leaves the call allowed.
 fn respond(context: &HookContext<'_>, request: HookRequest) -> Answer {

@@ -66,7 +66,8 @@ pub(super) fn event(
         RecordMode::Fast => append(context, incoming, decided, at_ms),
         RecordMode::Full => {
             if matches!(event, Event::PreToolUse(_)) {
-                // This path may wait for other hooks. If policies used its time up, the call still gets its own budget.
+                // This path may wait for other hooks. If policies have used up the time, the call still gets its own
+                // budget.
                 let least = context.started.elapsed() + Duration::from_millis(budget::of_event(event));
                 let end = budget::answer_by(Duration::from_millis(budget::DEFAULT_MS)).max(least);
                 context.watch_until(end, |error| decided.answer(None).but_unrecorded(error));

@@ -108,13 +108,13 @@ impl WhereArgs {
         environment.in_project(self.dir.as_deref())
     }
 
-    /// Whether Claude Code is meant.
+    /// Whether the command is for Claude Code.
     fn is_for_claude_code(&self) -> bool {
         let means = |choice: &AgentChoice| matches!(choice, AgentChoice::All | AgentChoice::ClaudeCode);
         self.agent.is_empty() || self.agent.iter().any(means)
     }
 
-    /// The other agents that are meant; `is_there` decides which ones `all` includes.
+    /// The other agents that the command is for; `is_there` decides which ones `all` includes.
     fn others(
         &self,
         environment: &Environment,

@@ -219,7 +219,7 @@ fn check_rule(rule: &str) -> CommandResult {
     Err(Failure::usage(format!("no built-in rule is called `{rule}`")).with_next_step(next))
 }
 
-/// The call that is meant.
+/// The call that the options name.
 fn call(args: &AllowArgs, environment: &Environment) -> Result<Call, Failure> {
     let place = SessionPlace { project: args.place.project.clone(), ..SessionPlace::default() };
     let none = || {

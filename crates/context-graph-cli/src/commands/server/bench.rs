@@ -1,4 +1,4 @@
-//! `server bench`: what a database and this program can take, measured where they are.
+//! `server bench`: how much load a database and this program can handle, measured where they run.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;

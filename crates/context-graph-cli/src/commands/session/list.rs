@@ -133,7 +133,7 @@ fn print(sessions: &[(Session, Calls)], all_projects: bool) -> CommandResult {
             session.title(),
             session.state.project.clone(),
             summary::duration(session.duration_ms()),
-            // How a session ended is the first thing that a narrow terminal has no room for.
+            // A narrow terminal has no room for the column `ended`, so imported sessions are marked here.
             if is_imported(session) { IMPORTED.to_owned() } else { session.state.lifecycle.to_string() },
             summary::ended(session).unwrap_or_default(),
             format!("{:.2} {}", session.snapshot.last_ic, session.classification().level),

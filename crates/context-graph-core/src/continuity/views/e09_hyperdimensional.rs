@@ -55,7 +55,7 @@ impl View for Hyperdimensional {
     }
 }
 
-/// The eight signs that each byte stands for, so that eight components are added at once.
+/// The eight signs that each byte encodes, so that eight components are added at once.
 const SIGNS: [[i16; 8]; 256] = signs();
 
 const fn signs() -> [[i16; 8]; 256] {

@@ -24,7 +24,7 @@ impl Uses {
         Self { first: call, count: 1, last: vec![call] }
     }
 
-    /// A thing of which only the count and the last use are known.
+    /// A thing where only the count and the last use are known.
     pub(in super::super) fn counted(count: u32, last: u32) -> Self {
         Self { first: last, count, last: vec![last] }
     }

@@ -1,5 +1,5 @@
-//! Cline CLI 3.0: it cannot refuse a single call. `cancel` ends the whole run, the stricter of its two
-//! choices.
+//! Cline CLI 3.0: it cannot refuse a single call. It can only let the call run or end the whole run with `cancel`.
+//! For a refusal we use `cancel`, which is stricter.
 
 use serde_json::{Map, Value};
 

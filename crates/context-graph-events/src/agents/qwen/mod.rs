@@ -29,7 +29,7 @@ pub(super) static SHEET: Sheet = Sheet {
     render: like_claude,
 };
 
-/// Its batches name calls by the provider's id, so every event about a call does here.
+/// Its batches identify calls by the provider's id, so we use that id for every event about a call.
 fn prepare(object: &mut Map<String, Value>) {
     if let Some(id) = object.get("tool_call_id").filter(|id| id.is_string()).cloned() {
         object.insert("tool_use_id".to_owned(), id);

@@ -1,4 +1,4 @@
-//! The SQL of a question for entries: a filter as conditions, with their parameters.
+//! The SQL of a query for entries: a filter as conditions, with their parameters.
 
 use std::fmt::Write as _;
 

@@ -14,7 +14,7 @@ use super::ledger::not_ours;
 use super::{Store, search};
 use crate::error::{Result, StorageError};
 
-/// A filter. Of several values of one kind any may match; all kinds must match; an empty kind matches
+/// A filter. If a kind has several values, one of them must match. All kinds must match. An empty kind matches
 /// everything.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
@@ -22,7 +22,7 @@ pub struct Filter {
     pub sessions: Option<Vec<String>>,
     /// Clients of the sessions.
     pub clients: Vec<Agent>,
-    /// A project, by its root; where several share a store.
+    /// A project, by its root; needed if several projects share a store.
     pub project: Option<String>,
     /// Tools; `mcp__github__*` matches a prefix.
     pub tools: Vec<String>,
@@ -114,7 +114,7 @@ pub(super) enum Scope<'a> {
     Newest(&'a [i64]),
     /// In these sessions.
     Sessions(Vec<i64>),
-    /// Only what these records of a session belong to.
+    /// Only the entries that these records of a session belong to.
     Records(i64, Vec<u64>),
 }
 

@@ -20,7 +20,7 @@ pub enum Cell {
     Real(f64),
     /// A text.
     Text(String),
-    /// Bytes, of which only the length is shown.
+    /// Bytes. Only their length is shown.
     Bytes(usize),
 }
 

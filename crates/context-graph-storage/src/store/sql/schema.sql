@@ -75,7 +75,7 @@ CREATE TABLE events (
     at_ms       BIGINT NOT NULL,
     event       TEXT NOT NULL,
     hook_us     BIGINT NOT NULL,
-    -- The call that it is a part of, by the number of that call's first record.
+    -- The call that it belongs to: the number of that call's first record.
     call        BIGINT,
     -- Only for an event that is not part of a call.
     tool_use_id TEXT,

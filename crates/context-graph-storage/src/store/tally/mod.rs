@@ -128,7 +128,7 @@ pub struct Counting<'a> {
     pub span: Span,
     /// Only these sessions.
     pub sessions: Option<&'a [String]>,
-    /// Only this project, by its root; where several share a store.
+    /// Only this project, by its root; needed if several projects share a store.
     pub project: Option<&'a str>,
     /// Without these sessions.
     pub passed_over: &'a [String],

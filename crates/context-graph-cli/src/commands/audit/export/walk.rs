@@ -23,7 +23,7 @@ pub(super) struct Walk<'a> {
     sessions: Vec<(usize, SessionRow)>,
 }
 
-/// A project, and what is asked of it.
+/// A project, and the filter for its entries.
 struct Project<'a> {
     shelf: &'a Shelf,
     trail: Trail<'a>,

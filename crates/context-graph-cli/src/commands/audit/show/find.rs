@@ -1,4 +1,4 @@
-//! Finds the call that is meant.
+//! Finds the call that the user named.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(crate) fn find(shelf: &Shelf, wanted: &str) -> Result<Vec<Entry>, Failure> {
     if exact.is_empty() { by_beginning(shelf, wanted) } else { Ok(exact) }
 }
 
-/// The same in several projects: the first that has it counts.
+/// The same in several projects. The first project that has such an entry is used.
 pub(crate) fn find_in<'s>(shelves: &'s Shelves, wanted: &str) -> Result<(&'s Shelf, Vec<Entry>), Failure> {
     let mut failed = None;
     for shelf in shelves.iter() {

@@ -1,5 +1,5 @@
-//! Are our hooks registered where each other agent expects them, in its format and time unit, and would it
-//! run them?
+//! For each of the other agents: are our hooks registered where the agent expects them, in its format and time unit,
+//! and would it run them?
 
 mod codex;
 mod evidence;

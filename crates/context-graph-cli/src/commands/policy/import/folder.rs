@@ -47,7 +47,7 @@ pub(super) struct Folder {
     pub(super) left: Vec<Left>,
 }
 
-/// The Cupcake folder that was meant: this one, or the one in it.
+/// The Cupcake folder that the user means: this folder, or the one in it.
 pub(super) fn find(named: &Path) -> Option<PathBuf> {
     let inside = named.join(".cupcake");
     let is_one = |folder: &Path| {

@@ -103,8 +103,8 @@ impl Reading {
         Some(events.into_iter().map(|event| self.with_common(event)).collect())
     }
 
-    /// Marks the events as the subagent's, if there is one. Of a subagent only the calls are kept, because compactions,
-    /// prompts and stops belong to its session.
+    /// Marks the events as the subagent's, if there is one. For a subagent, only the calls are kept, because
+    /// compactions, prompts and stops belong to its session.
     fn of_subagent(&mut self, agent_id: Option<&str>, events: Vec<Value>) -> Vec<Map<String, Value>> {
         let Some(agent_id) = agent_id else {
             return events.into_iter().map(|event| self.with_common(event)).collect();

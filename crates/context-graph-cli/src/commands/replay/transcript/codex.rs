@@ -1,5 +1,5 @@
-//! Codex's rollouts: one `{timestamp, type, payload}` per line, as version 0.166 writes it. Earlier versions are read as
-//! far as they write the same.
+//! Codex's rollouts: one `{timestamp, type, payload}` per line, as version 0.166 writes it. Files of earlier versions
+//! are read as far as they have the same format.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -7,7 +7,7 @@ use context_graph_core::audit::{Call, Entry, Happening};
 use super::super::sink::ExportedSession;
 use super::ids;
 
-/// What a frame stands for.
+/// What a frame represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Of<'a> {
     Session,

@@ -20,7 +20,7 @@ use crate::visible_json::write_line;
 use attributes::Attributes;
 use wire::{Request, Resource, ResourceSpans, Scope, ScopeSpans};
 
-/// Most spans in one request: receivers limit its size.
+/// The maximum number of spans in one request: receivers limit its size.
 const SPANS_A_REQUEST: usize = 200;
 
 /// The version of the conventions that names and attributes follow.
