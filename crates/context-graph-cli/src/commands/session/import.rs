@@ -83,8 +83,12 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult
 
     let shelf = Shelf::open_or_create(&args.place, environment)?;
     let mut session = head.session;
-    // It may come from another machine; it counts for the project that it is imported into.
-    session.state.project = shelf.sessions.project();
+    // It belongs to the project that it is imported into. Its state says that only if projects share the store;
+    // elsewhere it stays as it was exported.
+    let project = shelf.sessions.project();
+    if shelf.is_shared {
+        session.state.project.clone_from(&project);
+    }
     let id = session.snapshot.session_id.clone();
     let state = encode_session(&session)?;
     if shelf.sessions.view(shelf.store.as_ref(), &id)?.is_some() {
@@ -102,7 +106,7 @@ pub(super) fn run(args: &ImportArgs, environment: &Environment) -> CommandResult
     store.commit_fold(&FoldBatch {
         state: Some(state),
         records,
-        project: Some(session.state.project.clone()),
+        project: Some(project),
         duration_ms: session.lasted_ms(),
         about: Some(About::of(&session)),
         ..FoldBatch::of(session.snapshot.clone())
