@@ -56,8 +56,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     let mut listed: Option<Listing> = None;
     let mut values: Vec<(String, String)> = Vec::new();
     let mut aliases: Vec<(String, Text)> = Vec::new();
-    let inner = nested(source).into_iter().map(|statement| (false, statement));
-    for (is_fed, statement) in statements(source).into_iter().chain(inner) {
+    for (is_fed, statement) in statements(source).into_iter().chain(nested(source)) {
         // A variable may hold the listing of the statement before.
         if !is_fed && !statement.trim().is_empty() && !statement.trim_start().starts_with('$') {
             listed = None;
