@@ -7,6 +7,8 @@ use crate::effects::shell::Shell;
 const MAX_VALUES: usize = 16;
 /// Longer statements are left as they are.
 const MAX_STATEMENT: usize = 16 * 1024;
+/// Longer values are not remembered: each statement may use them many times.
+const MAX_VALUE: usize = 4 * 1024;
 
 /// Replaces `@name` by what the table or list `$name = @{…}`, `@(…)` passes to a command.
 pub(super) fn without_splats(source: &str) -> String {
@@ -124,7 +126,7 @@ pub(super) fn with_values(statement: &str, values: &mut Vec<(String, String)>, s
         "+" => Some(before? + &plain),
         _ => None,
     });
-    if let Some(whole) = whole {
+    if let Some(whole) = whole.filter(|whole| whole.len() <= MAX_VALUE) {
         values.extend(Some((name, whole)).filter(|_| values.len() < MAX_VALUES));
         return statement.to_owned();
     }
@@ -188,7 +190,8 @@ fn plain_text(value: &str) -> Option<String> {
     (!whole.is_empty() && !whole.contains('$')).then_some(whole)
 }
 
-/// The text with a variable's value in place of its whole name, which is in lower case.
+/// The text with a variable's value in place of its whole name, which is in lower case. Text that grows too long keeps the
+/// rest of the names.
 pub(super) fn replaced_name(text: &str, name: &str, value: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -196,6 +199,9 @@ pub(super) fn replaced_name(text: &str, name: &str, value: &str) -> String {
         let end = at + name.len();
         let is_longer =
             !name.ends_with(['}', '%']) && text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        if out.len() > done + MAX_STATEMENT {
+            break;
+        }
         if !is_longer {
             out.push_str(&text[done..at]);
             out.push_str(value);
