@@ -230,7 +230,9 @@ pub(super) fn without_comments(source: &str) -> String {
                 rest = &after[next.map_or(0, char::len_utf8)..];
                 continue;
             }
-            '$' if inside != Some('\'') && let Some((name, behind)) = braced(whole) => {
+            '$' if inside != Some('\'')
+                && let Some((name, behind)) = braced(whole) =>
+            {
                 out.push('$');
                 out.push_str(name);
                 rest = behind;

@@ -59,9 +59,19 @@ fn part_of(part: &str) -> Option<u32> {
 
 /// The host of an address with or without a scheme. Where it is not known for sure, the address itself.
 pub(crate) fn host_of(url: &Text) -> Text {
-    let scheme = url.prefix().find("://").map_or(0, |at| at + "://".len());
-    let rest = url.strip_prefix(&url.prefix()[..scheme]).unwrap_or_default();
+    let scheme = scheme_of(url.prefix());
+    let rest = if scheme.is_empty() { url.clone() } else { url.strip_prefix(scheme).unwrap_or_default() };
     known_host(&authority_of(&rest)).map_or_else(|| url.clone(), Text::from)
+}
+
+/// The beginning of an address up to its `://`. One that follows a path, a query or a user is part of those.
+fn scheme_of(url: &str) -> &str {
+    let Some(end) = url.find("://") else { return "" };
+    let name = &url[..end];
+    // `--proxy` of HTTPie says first what it is for.
+    let prefixes = ["http:", "https:", "all:", "jdbc:"];
+    let name = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    if name.contains(['/', '?', '#', '@', ':', '\\']) { "" } else { &url[..end + "://".len()] }
 }
 
 /// An address without scheme up to the first `/`, `?` or `#`.
@@ -90,6 +100,10 @@ fn known_host(authority: &Text) -> Option<&str> {
         }
         Piece::Star | Piece::One => false,
     };
+    // To browsers a backslash is a slash, to others part of a name.
+    if authority.0.iter().any(|piece| matches!(piece, Piece::Lit(text) if text.contains('\\'))) {
+        return None;
+    }
     let at = authority.0.iter().rposition(|piece| matches!(piece, Piece::Lit(text) if text.contains('@')));
     let (before, rest) = authority.0.split_at(at.unwrap_or(0));
     let (Piece::Lit(text), more) = rest.split_first()? else { return None };
