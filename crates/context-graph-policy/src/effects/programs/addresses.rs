@@ -166,18 +166,18 @@ pub(super) fn urls(call: &Invocation<'_>) -> Vec<Text> {
     if !is_httpie(&call.run.name) {
         return call.operands().iter().copied().chain(call.values("--url")).cloned().collect();
     }
-    // `:3000/x` and `:/x` are on this machine.
-    let written_out = |url: &Text| match url.strip_prefix(":").filter(|rest| !rest.prefix().starts_with(':'))
-    {
-        Some(port) => {
-            let mut whole =
-                Text::lit(if port.prefix().starts_with('/') { "localhost" } else { "localhost:" });
-            whole.extend(&port);
-            whole
-        }
-        None => url.clone(),
-    };
     call.operands().get(place_of_address(call)).map(|url| written_out(url)).into_iter().collect()
+}
+
+/// An address as `HTTPie` reads it: it puts `localhost` before `:3000/x`, `:/x` and also `:.example.com`.
+fn written_out(url: &Text) -> Text {
+    let Some(rest) = url.strip_prefix(":").filter(|rest| !rest.prefix().starts_with(':')) else {
+        return url.clone();
+    };
+    let has_port = rest.prefix().is_empty() || rest.prefix().starts_with(|c: char| c.is_ascii_digit());
+    let mut whole = Text::lit(if has_port { "localhost:" } else { "localhost" });
+    whole.extend(&rest);
+    whole
 }
 
 /// The hosts that a request really goes to: those of its addresses, and [`detours`].
