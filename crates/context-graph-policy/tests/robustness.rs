@@ -128,6 +128,9 @@ fn what_is_too_much_is_asked_about_in_good_time() {
         "\"$(\"".repeat(5_000),
         "<<A ".repeat(2_000),
         "case x in ".repeat(2_000),
+        format!("curl {} {}", "--resolve a:1:b ".repeat(1_500), "u ".repeat(6_000)),
+        format!("no_proxy={} curl -x p {}", "a,".repeat(50_000), "u ".repeat(20_000)),
+        (0..20_000).fold("curl -x p -H \"a: $GH_TOKEN\"".to_owned(), |line, n| line + &format!(" u{n}.com")),
         format!("x='{} eval \"$x\" {}'; eval \"$x\"", "(".repeat(30), ")".repeat(30)),
     ];
     let in_powershell = [

@@ -1,5 +1,6 @@
 //! Hosts in addresses, and where a request goes besides the host that it names.
 
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::effects::{Origin, Piece, Text};
@@ -180,9 +181,40 @@ fn written_out(url: &Text) -> Text {
     whole
 }
 
-/// The hosts that a request really goes to: those of its addresses, and [`detours`].
+/// The hosts that a request really goes to: those of its addresses, and its detours.
 pub(crate) fn reached_by(call: &Invocation<'_>) -> Vec<Text> {
-    urls(call).iter().flat_map(|url| detours(call, url).into_iter().chain([host_of(url)])).collect()
+    let urls: Vec<(Text, ())> = urls(call).into_iter().map(|url| (url, ())).collect();
+    reached(call, &urls, |_| true).into_iter().map(|(host, ())| host).collect()
+}
+
+/// The hosts that requests for some addresses reach, each once: their own, the proxies that see them, and those of
+/// [`rerouted`]. With each comes the most that is carried there. A call can have many addresses and many proxies, so they
+/// are not multiplied.
+pub(super) fn reached<K: Copy + Ord>(
+    call: &Invocation<'_>,
+    urls: &[(Text, K)],
+    proxies_see: impl Fn(&Text) -> bool,
+) -> Vec<(Text, K)> {
+    let straight = going_straight(call);
+    let is_seen =
+        |url: &Text| proxies_see(url) && !straight.contains("*") && !straight.contains(host_of(url).known());
+    let by_all = urls.iter().map(|(_, carried)| *carried).max();
+    let by_seen = urls.iter().filter(|(url, _)| is_seen(url)).map(|(_, carried)| *carried).max();
+    let rerouted = rerouted(call).into_iter().map(|host| (host, by_all));
+    let proxies = proxies(call).into_iter().map(|host| (host, by_seen));
+    let detours = rerouted.chain(proxies).filter(|(host, _)| !host.is_empty());
+    let own = urls.iter().map(|(url, carried)| (host_of(url), Some(*carried)));
+    let mut out: Vec<(Text, K)> = Vec::new();
+    let mut places: HashMap<Text, usize> = HashMap::new();
+    for (host, carried) in detours.chain(own) {
+        let Some(carried) = carried else { continue };
+        let at = *places.entry(host.clone()).or_insert(out.len());
+        match out.get_mut(at) {
+            Some((_, most)) => *most = carried.max(*most),
+            None => out.push((host, carried)),
+        }
+    }
+    out
 }
 
 /// Options that let others pass for the server, or that name whom to believe instead of the usual authorities.
@@ -206,19 +238,8 @@ pub(crate) fn readers_of(call: &Invocation<'_>) -> Vec<Text> {
     let trusts =
         call.has_any(TRUSTING) || call.run.assigns.iter().any(|(name, _)| WATCHED.contains(&name.as_str()));
     let is_sealed = |url: &Text| url.prefix().starts_with("https://") && !trusts;
-    let besides = |url: &Text| if is_sealed(url) { rerouted(call) } else { detours(call, url) };
-    urls(call).iter().flat_map(|url| besides(url).into_iter().chain([host_of(url)])).collect()
-}
-
-/// The hosts that a request for this address also goes to, or goes to instead: proxies, and those of [`rerouted`].
-pub(super) fn detours(call: &Invocation<'_>, url: &Text) -> Vec<Text> {
-    let mut hosts = rerouted(call);
-    if !goes_straight(call, &host_of(url)) {
-        hosts.extend(PROXIES.iter().flat_map(|option| call.values(option)).map(host_of));
-        hosts.extend(proxy_variables(call).map(|(_, value)| host_of(&value)));
-    }
-    hosts.retain(|host| !host.is_empty());
-    hosts
+    let urls: Vec<(Text, ())> = urls(call).into_iter().map(|url| (url, ())).collect();
+    reached(call, &urls, |url| !is_sealed(url)).into_iter().map(|(host, ())| host).collect()
 }
 
 /// The hosts that `--connect-to` and `--resolve` of `curl` name: `host:port:host:port`, `host:port:address,address`.
@@ -247,29 +268,38 @@ fn rerouted(call: &Invocation<'_>) -> Vec<Text> {
     hosts
 }
 
-/// Whether requests to this host bypass the proxies.
-fn goes_straight(call: &Invocation<'_>, host: &Text) -> bool {
+/// The hosts to which requests bypass the proxies. `*` stands for all.
+fn going_straight<'c>(call: &'c Invocation<'_>) -> HashSet<&'c str> {
+    // Each part between `--next` has options of its own.
+    if call.has("--next") {
+        return HashSet::new();
+    }
     // The last list is the one that counts, and an option comes before the variables.
     let set = |wanted: &str| call.run.assigns.iter().rev().find(|(name, _)| name == wanted);
     let variable = || set("no_proxy").or_else(|| set("NO_PROXY")).map(|(_, value)| value);
-    let fits = |name: &str| name == "*" || !name.is_empty() && host.literal() == Some(name);
-    // Each part between `--next` has options of its own.
-    !call.has("--next")
-        && call
-            .value("--noproxy")
-            .or_else(variable)
-            .is_some_and(|list| list.known().split(',').any(|name| fits(name.trim())))
+    let list = call.value("--noproxy").or_else(variable).map_or("", Text::known);
+    list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
 }
 
-/// The variables with a proxy that are set for a program, also those that `wget -e` sets.
-fn proxy_variables(call: &Invocation<'_>) -> impl Iterator<Item = (String, Text)> {
-    let given = call.values("--execute").filter_map(|line| line.split_once('='));
-    let given = given.map(|(name, value)| (name.known().trim().to_owned(), Text::from(value.known().trim())));
-    let all = call.run.assigns.iter().cloned().chain(given);
-    all.filter(|(name, value)| {
-        let name = name.to_ascii_lowercase();
-        !value.is_empty() && name.ends_with("_proxy") && !matches!(name.as_str(), "no_proxy" | "use_proxy")
-    })
+/// The hosts of the proxies that options, variables and settings name.
+fn proxies(call: &Invocation<'_>) -> Vec<Text> {
+    let by_option = PROXIES.iter().flat_map(|option| call.values(option)).map(host_of);
+    let is_proxy = |name: &str| name.to_ascii_lowercase().ends_with("_proxy");
+    let variables = call.run.assigns.iter().filter(|(name, _)| is_proxy(name));
+    let variables = variables.filter(|(name, _)| !name.eq_ignore_ascii_case("no_proxy"));
+    let settings = settings_of_wget(call)
+        .filter(|(name, _)| is_proxy(name) && !matches!(name.as_str(), "no_proxy" | "use_proxy"));
+    by_option
+        .chain(variables.map(|(_, value)| host_of(value)))
+        .chain(settings.map(|(_, value)| host_of(&value)))
+        .collect()
+}
+
+/// The settings that `wget -e name=value` makes.
+fn settings_of_wget(call: &Invocation<'_>) -> impl Iterator<Item = (String, Text)> {
+    call.values("--execute")
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, value)| (name.known().trim().to_owned(), Text::from(value.known().trim())))
 }
 
 #[cfg(test)]
