@@ -235,8 +235,11 @@ pub(crate) fn readers_of(call: &Invocation<'_>) -> Vec<Text> {
     if !is_requester(&call.run.name) {
         return Vec::new();
     }
-    let trusts =
-        call.has_any(TRUSTING) || call.run.assigns.iter().any(|(name, _)| WATCHED.contains(&name.as_str()));
+    let by_setting = settings_of_wget(call)
+        .any(|(name, _)| matches!(name.as_str(), "checkcertificate" | "cacertificate" | "cadirectory"));
+    let trusts = by_setting
+        || call.has_any(TRUSTING)
+        || call.run.assigns.iter().any(|(name, _)| WATCHED.contains(&name.as_str()));
     let is_sealed = |url: &Text| url.prefix().starts_with("https://") && !trusts;
     let urls: Vec<(Text, ())> = urls(call).into_iter().map(|url| (url, ())).collect();
     reached(call, &urls, |url| !is_sealed(url)).into_iter().map(|(host, ())| host).collect()
@@ -288,18 +291,19 @@ fn proxies(call: &Invocation<'_>) -> Vec<Text> {
     let variables = call.run.assigns.iter().filter(|(name, _)| is_proxy(name));
     let variables = variables.filter(|(name, _)| !name.eq_ignore_ascii_case("no_proxy"));
     let settings = settings_of_wget(call)
-        .filter(|(name, _)| is_proxy(name) && !matches!(name.as_str(), "no_proxy" | "use_proxy"));
+        .filter(|(name, _)| name.ends_with("proxy") && !matches!(name.as_str(), "noproxy" | "useproxy"));
     by_option
         .chain(variables.map(|(_, value)| host_of(value)))
         .chain(settings.map(|(_, value)| host_of(&value)))
         .collect()
 }
 
-/// The settings that `wget -e name=value` makes.
+/// The settings that `wget -e name=value` makes. `wget` leaves out their hyphens and underscores, and takes any case.
 fn settings_of_wget(call: &Invocation<'_>) -> impl Iterator<Item = (String, Text)> {
-    call.values("--execute")
-        .filter_map(|line| line.split_once('='))
-        .map(|(name, value)| (name.known().trim().to_owned(), Text::from(value.known().trim())))
+    call.values("--execute").filter_map(|line| line.split_once('=')).map(|(name, value)| {
+        let name = name.known().replace(['-', '_', ' '], "").to_ascii_lowercase();
+        (name, value.literal().map_or_else(|| value.clone(), |value| Text::from(value.trim())))
+    })
 }
 
 #[cfg(test)]
