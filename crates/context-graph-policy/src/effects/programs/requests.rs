@@ -134,6 +134,7 @@ fn options_in(text: &str) -> Vec<Text> {
 const DATA: &[&str] = &[
     "--data",
     "--data-raw",
+    "--raw",
     "--data-binary",
     "--data-urlencode",
     "--form",
