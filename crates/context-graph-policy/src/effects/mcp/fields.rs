@@ -88,15 +88,19 @@ pub(super) fn outer_folder<'v>(input: &'v Value, levels: &'v [Cow<'v, Value>]) -
     std::iter::once(input).chain(inner).chain(parsed).find_map(working_folder)
 }
 
-/// Whether a field holds what a tool is to write.
+/// Whether a field holds what a tool is to write: `content`, `fileContent`, `data_base64`, but not `content_type`.
 pub(super) fn has_content(level: &Value) -> bool {
-    let is_content = |word: &String| {
-        matches!(
-            word.as_str(),
-            "content" | "contents" | "data" | "body" | "text" | "base64" | "blob" | "bytes"
-        )
+    let is_content = |word: &str| {
+        matches!(word, "content" | "contents" | "data" | "body" | "text" | "base64" | "blob" | "bytes")
     };
-    level.as_object().into_iter().flatten().any(|(key, _)| words_of(key).iter().any(is_content))
+    let is_kind = |word: &str| matches!(word, "file" | "raw" | "binary" | "string" | "encoded" | "new");
+    level.as_object().into_iter().flatten().any(|(key, _)| {
+        let words = words_of(key);
+        // The last word says what it is: `body_file` names a file.
+        words.last().is_some_and(|last| last != "file")
+            && words.iter().any(|word| is_content(word))
+            && words.iter().all(|word| is_content(word) || is_kind(word))
+    })
 }
 
 /// The path of a `file://` address.
