@@ -108,13 +108,23 @@ fn known_host(authority: &Text) -> Option<&str> {
     let at = authority.0.iter().rposition(|piece| matches!(piece, Piece::Lit(text) if text.contains('@')));
     let (before, rest) = authority.0.split_at(at.unwrap_or(0));
     let (Piece::Lit(text), more) = rest.split_first()? else { return None };
-    let text = text.rsplit_once('@').map_or(text.as_str(), |(_, host)| host);
-    let end = if text.starts_with('[') { text.find(']').map_or(text.len(), |at| at + 1) } else { 0 };
-    let port = text[end..].find(':').map(|at| end + at);
+    let (host, port) = host_and_port(text);
     // Without the colon of the port, the unknown rest belongs to the name.
     let is_whole = more.is_empty() || port.is_some();
-    let host = &text[..port.unwrap_or(text.len())];
-    (is_whole && before.iter().all(is_user) && !text.is_empty()).then_some(host)
+    (is_whole && before.iter().all(is_user) && (!host.is_empty() || port.is_some())).then_some(host)
+}
+
+/// The host and the port in `user@host:port`. An IPv6 address keeps its brackets, if it has any.
+pub(crate) fn host_and_port(authority: &str) -> (&str, Option<&str>) {
+    let text = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    if text.parse::<Ipv6Addr>().is_ok() {
+        return (text, None);
+    }
+    let end = if text.starts_with('[') { text.find(']').map_or(text.len(), |at| at + 1) } else { 0 };
+    match text[end..].find(':') {
+        Some(at) => (&text[..end + at], Some(&text[end + at + 1..])),
+        None => (text, None),
+    }
 }
 
 /// Programs that send requests.
@@ -373,6 +383,9 @@ mod tests {
             (&["https://x:", "", "@github.com/a"], "github.com"),
             (&["http://[::1]:", "", "/"], "[::1]"),
             (&["http://a@b:1/x@y"], "b"),
+            (&["::1"], "::1"),
+            (&["http:http://localhost:1"], "localhost"),
+            (&["b.example/?u=http://localhost/"], "b.example"),
         ] {
             assert_eq!(host_of(&text(parts)).literal(), Some(host), "{parts:?}");
         }
@@ -382,6 +395,8 @@ mod tests {
             &["localhost", ""],
             &["http://", "", ":1/"],
             &["", "/x"],
+            &["", ".localhost/x"],
+            &["http://localhost\\@evil.example/"],
         ] {
             let host = host_of(&text(parts));
             assert!(host.literal() != Some("localhost") && !is_this_machine(&host), "{parts:?}");
