@@ -128,11 +128,22 @@ fn what_is_too_much_is_asked_about_in_good_time() {
         "\"$(\"".repeat(5_000),
         "<<A ".repeat(2_000),
         "case x in ".repeat(2_000),
+        format!("curl {} {}", "--resolve a:1:b ".repeat(1_500), "u ".repeat(6_000)),
+        format!("no_proxy={} curl -x p {}", "a,".repeat(50_000), "u ".repeat(20_000)),
+        (0..20_000).fold("curl -x p -H \"a: $GH_TOKEN\"".to_owned(), |line, n| line + &format!(" u{n}.com")),
         format!("x='{} eval \"$x\" {}'; eval \"$x\"", "(".repeat(30), ")".repeat(30)),
     ];
-    for case in cases {
+    let in_powershell = [
+        format!("$a='xxxxxxxxxx'; {}", "$a=\"$a$a\"; ".repeat(60)),
+        format!("$a='xxxxxxxxxx'; {}", "$a+=\"$a\"; ".repeat(60)),
+        format!("$a='{}'; {}", "x".repeat(1_000), "$a;".repeat(20_000)),
+        "\"$(".repeat(20_000),
+        "@'\n".repeat(20_000),
+    ];
+    let in_bash = cases.into_iter().map(|case| ("Bash", case));
+    for (tool, case) in in_bash.chain(in_powershell.map(|case| ("PowerShell", case))) {
         let start = Instant::now();
-        let decision = decide("Bash", "command", &case);
+        let decision = decide(tool, "command", &case);
         let shown: String = case.chars().take(40).collect();
         // Every case ends far below this limit, even on a busy machine. Only a hang exceeds it.
         assert!(start.elapsed() < Duration::from_mins(1), "{shown} took {:?}", start.elapsed());

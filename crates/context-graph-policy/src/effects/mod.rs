@@ -22,8 +22,8 @@ pub use fs::{FileKind, FileSystem, ListedFileSystem, NamedPlaces, RealFileSystem
 pub(crate) use inline::{INLINE, PARENT, TERMINAL_INPUT};
 pub use path::Target;
 pub(crate) use programs::{
-    NARROWED, git_settings, host_of, is_httpie, is_loopback, is_metadata, is_this_machine, number_of,
-    reached_by, readers_of,
+    NARROWED, git_settings, host_and_port, host_of, is_httpie, is_loopback, is_metadata, is_this_machine,
+    number_of, reached_by, readers_of,
 };
 pub use script_files::Script;
 pub(crate) use script_files::of_script;

@@ -1,6 +1,6 @@
 //! Addresses in an argument: whether they lead to usual sources of code.
 
-use crate::effects::{Text, host_of, is_this_machine, number_of};
+use crate::effects::{Text, host_and_port, host_of, is_this_machine, number_of};
 
 /// Forges, registries and sites with commonly used installers, charts and manifests.
 const KNOWN: &[&str] = &[
@@ -161,7 +161,7 @@ pub(crate) fn has_unknown(text: &str) -> bool {
 }
 
 /// Whether this is an address of the machine itself. `localstack` is the usual name of a container that imitates AWS.
-pub(crate) fn is_here(text: &str) -> bool {
+pub(crate) fn is_local_address(text: &str) -> bool {
     let host = host_of(&Text::from(text));
     text.contains("://") && (is_this_machine(&host) || host.literal() == Some("localstack"))
 }
@@ -189,11 +189,7 @@ fn addresses(text: &str) -> impl Iterator<Item = (&str, &str)> {
 fn address<'t>(before: &'t str, behind: &'t str) -> Option<(&'t str, &'t str)> {
     let scheme = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next()?;
     let host = behind.split(['/', '?', '#', '"', '\'', ',', ' ', '|', ';']).next()?;
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    let host = match host.strip_prefix('[') {
-        Some(inner) => inner.split(']').next()?,
-        None => host.split(':').next()?,
-    };
+    let (host, _) = host_and_port(host);
     (FETCHED.contains(&scheme) && !host.is_empty()).then_some((scheme, host))
 }
 
@@ -257,12 +253,14 @@ mod tests {
         }
         assert!(has_unknown("https://notgithub.com/x"), "an ending is no domain");
         assert!(
-            is_here("http://localhost:4566") && is_here("http://127.1/") && is_here("http://localstack:4566")
+            is_local_address("http://localhost:4566")
+                && is_local_address("http://127.1/")
+                && is_local_address("http://localstack:4566")
         );
         assert!(
-            !is_here("http://localhost:x@s3.example")
-                && !is_here("localhost")
-                && !is_here("http://x.example")
+            !is_local_address("http://localhost:x@s3.example")
+                && !is_local_address("localhost")
+                && !is_local_address("http://x.example")
         );
         let of_github = |text| are_all_of(text, &["github.com"]);
         assert!(of_github("x @ git+https://github.com/a/b@v1"));

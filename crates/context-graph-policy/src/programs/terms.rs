@@ -69,7 +69,7 @@ pub(crate) fn fits_any(pattern: &str, text: &str, fold: bool) -> bool {
     pattern.split('|').any(|one| match one {
         "@plain" => hosts::has_plain(text),
         "@unknown" => hosts::has_unknown(text),
-        "@here" => hosts::is_here(text),
+        "@here" => hosts::is_local_address(text),
         one => wildcard::fits(one, text, fold),
     })
 }

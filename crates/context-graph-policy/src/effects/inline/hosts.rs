@@ -8,14 +8,14 @@ use crate::effects::tools::host_of;
 /// How many hosts of one piece of code are looked at.
 const MAX_HOSTS: usize = 16;
 
-fn is_here(host: &str) -> bool {
+fn names_this_machine(host: &str) -> bool {
     is_this_machine(&host_of(host))
 }
 
 /// Adds the hosts that are new. Of those on this machine one is enough, so that they leave room for others.
 pub(super) fn add(known: &mut Vec<String>, hosts: Vec<String>) {
     for host in hosts {
-        let is_new = !known.contains(&host) && (known.is_empty() || !is_here(&host));
+        let is_new = !known.contains(&host) && (known.is_empty() || !names_this_machine(&host));
         if known.len() < MAX_HOSTS && is_new {
             known.push(host);
         }
@@ -40,15 +40,15 @@ impl Scan<'_> {
     }
 
     /// Whether the code makes connections, and each names this machine. Such code is usually a test of a server.
-    pub(super) fn talks_to_itself(&self) -> bool {
+    pub(super) fn talks_only_to_this_machine(&self) -> bool {
         let connects = |text: &&str| {
             let low = outside_strings(text);
             has(&low, &["connect(", "connection(", "fsockopen(", "bind("])
         };
         let names_itself = |text: &str| {
             let named = self.read(text).operands;
-            named.iter().any(|host| is_here(host))
-                && named.iter().all(|host| is_here(host) || !host.contains(['.', ':']))
+            named.iter().any(|host| names_this_machine(host))
+                && named.iter().all(|host| names_this_machine(host) || !host.contains(['.', ':']))
         };
         let connecting: Vec<&str> = statements(self.code).into_iter().filter(connects).collect();
         !connecting.is_empty() && connecting.into_iter().all(names_itself)

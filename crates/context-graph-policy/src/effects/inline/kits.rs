@@ -3,7 +3,7 @@
 use super::has;
 use super::uses::Uses;
 use crate::effects::shell::{Flow, Shell};
-use crate::effects::{Run, Text, is_this_machine, tools};
+use crate::effects::{Text, is_this_machine, tools};
 
 /// Libraries of clouds, clusters and forges.
 pub(super) const CLOUDS: &[&str] = &[
@@ -65,16 +65,7 @@ pub(super) fn scan(shell: &mut Shell<'_>, uses: &Uses, low: &str, literals: &[St
         && !low.contains("prox")
         && addresses.all(|text| is_this_machine(&tools::host_of(text)));
     if has(low, REMOVALS) && (uses.clouds || low.contains("command(")) && !stays {
-        let cwd = shell.cwd().clone();
-        let args = vec![Text::lit("by a library")];
-        shell.out.runs.push(Run {
-            name: "sdk-delete".to_owned(),
-            args,
-            assigns: Vec::new(),
-            stdin: None,
-            fed_by: String::new(),
-            cwd,
-        });
+        shell.note_run("sdk-delete", vec![Text::lit("by a library")]);
     }
 }
 

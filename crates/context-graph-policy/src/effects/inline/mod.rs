@@ -191,7 +191,7 @@ impl<'c> Scan<'c> {
         let obeys = runs
             && self.code.contains("socket")
             && has(bare, &["receive(", ".recv("])
-            && !self.talks_to_itself();
+            && !self.talks_only_to_this_machine();
         if connects && (gives_shell || obeys) {
             shell.send(Text::from(""), SentKind::Shell, INLINE);
         }

@@ -1,7 +1,7 @@
 //! Statements that code sends to a database.
 
+use crate::effects::Text;
 use crate::effects::shell::Shell;
-use crate::effects::{Run, Text};
 
 /// Hands database statements to the rule that judges those of command-line clients.
 pub(super) fn statements_for_database(shell: &mut Shell<'_>, low: &str, literals: &[String], code: &str) {
@@ -32,13 +32,5 @@ pub(super) fn statements_for_database(shell: &mut Shell<'_>, low: &str, literals
     }
     let mut args: Vec<Text> = literals.iter().map(|text| Text::from(text.as_str())).collect();
     args.extend(whole.iter().filter(|word| low.contains(**word)).map(|word| Text::lit(*word)));
-    let cwd = shell.cwd().clone();
-    shell.out.runs.push(Run {
-        name: "sql".to_owned(),
-        args,
-        assigns: Vec::new(),
-        stdin: None,
-        fed_by: String::new(),
-        cwd,
-    });
+    shell.note_run("sql", args);
 }

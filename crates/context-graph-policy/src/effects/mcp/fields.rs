@@ -88,15 +88,19 @@ pub(super) fn outer_folder<'v>(input: &'v Value, levels: &'v [Cow<'v, Value>]) -
     std::iter::once(input).chain(inner).chain(parsed).find_map(working_folder)
 }
 
-/// Whether a field holds what a tool is to write.
+/// Whether a field holds what a tool is to write: `content`, `fileContent`, `data_base64`, but not `content_type`.
 pub(super) fn has_content(level: &Value) -> bool {
-    let is_content = |word: &String| {
-        matches!(
-            word.as_str(),
-            "content" | "contents" | "data" | "body" | "text" | "base64" | "blob" | "bytes"
-        )
+    let is_content = |word: &str| {
+        matches!(word, "content" | "contents" | "data" | "body" | "text" | "base64" | "blob" | "bytes")
     };
-    level.as_object().into_iter().flatten().any(|(key, _)| words_of(key).iter().any(is_content))
+    let is_kind = |word: &str| matches!(word, "file" | "raw" | "binary" | "string" | "encoded" | "new");
+    level.as_object().into_iter().flatten().any(|(key, _)| {
+        let words = words_of(key);
+        // The last word says what it is: `body_file` names a file.
+        words.last().is_some_and(|last| last != "file")
+            && words.iter().any(|word| is_content(word))
+            && words.iter().all(|word| is_content(word) || is_kind(word))
+    })
 }
 
 /// The path of a `file://` address.
@@ -163,13 +167,14 @@ pub(super) fn unnamed(input: &Value, out: &mut Vec<(String, String)>, left: &mut
             && (text.starts_with('/') || text.starts_with('~') || agent_settings::is_near(text))
     };
     let Some(fields) = input.as_object() else { return };
+    let has_relative = has_relative_path(fields);
     for (key, value) in fields {
         if *left == 0 {
             return;
         }
         *left -= 1;
         if is_path_key(key)
-            || is_base(key, fields)
+            || has_relative && is_base(key)
             || words_of(key).iter().any(|word| CONTENTS.contains(&word.as_str()))
         {
             continue;
@@ -225,6 +230,7 @@ impl Collector<'_> {
     fn object(&mut self, map: &Map<String, Value>, named: bool, around: Option<&str>, depth: u32) {
         let own = map.iter().find(|(key, value)| value.is_string() && is_folder_key(key));
         let folder = own.and_then(|(_, value)| value.as_str()).or(around);
+        let has_relative = has_relative_path(map);
         for (key, value) in map {
             // In a table of files the keys are the names.
             if named && key.contains(['/', '.']) && !value.is_array() {
@@ -232,7 +238,7 @@ impl Collector<'_> {
                 continue;
             }
             let is_own = own.is_some_and(|(own, _)| own == key);
-            if is_base(key, map) {
+            if has_relative && is_base(key) {
                 continue;
             }
             match value {
@@ -303,17 +309,21 @@ fn is_folder_key(key: &str) -> bool {
         || matches!(words.concat().as_str(), "basepath" | "rootpath" | "parentpath")
 }
 
-/// Whether a key names a folder that a path beside it belongs to: then the folder itself is not meant.
-fn is_base(key: &str, fields: &Map<String, Value>) -> bool {
+/// Whether a key names a folder that a relative path beside it would belong to: then the folder itself is not meant.
+fn is_base(key: &str) -> bool {
+    is_folder_key(key) && !super::is_destination(key)
+}
+
+/// Whether one of the fields is a relative path.
+fn has_relative_path(fields: &Map<String, Value>) -> bool {
     let is_relative = |value: &Value| {
         value.as_str().is_some_and(|path| !path.starts_with(['/', '~']) && !path.contains("://"))
     };
-    let is_below = |(key, value): (&String, &Value)| {
+    fields.iter().any(|(key, value)| {
         let key = words_of(key).concat();
         matches!(key.trim_end_matches('s'), "path" | "file" | "filepath" | "filename" | "relativepath")
             && (is_relative(value) || value.as_array().is_some_and(|items| items.iter().any(is_relative)))
-    };
-    is_folder_key(key) && !super::is_destination(key) && fields.iter().any(is_below)
+    })
 }
 
 /// Whether a key names a file only beside a folder or in a list of files.

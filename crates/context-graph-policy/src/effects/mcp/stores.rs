@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::strings;
 use crate::effects::shell::Shell;
-use crate::effects::{Privilege, Run, Text, is_this_machine, tools};
+use crate::effects::{Privilege, Text, is_this_machine, tools};
 
 /// Words that mark a tool or its server as one for databases.
 const DATABASES: &[&str] = &[
@@ -124,15 +124,7 @@ pub(super) fn send_statements(shell: &mut Shell<'_>, words: &[String], input: &V
         args.push(Text::lit("deleteMany({})"));
     }
     if !args.is_empty() {
-        let cwd = shell.cwd().clone();
-        shell.out.runs.push(Run {
-            name: "sql".to_owned(),
-            args,
-            assigns: Vec::new(),
-            stdin: None,
-            fed_by: String::new(),
-            cwd,
-        });
+        shell.note_run("sql", args);
     }
 }
 
@@ -181,15 +173,7 @@ pub(super) fn remove_named(
         || destroys && !has_paths
         || removes && (lost || whole || any(&["kubectl", "helm", "docker"]))
     {
-        let cwd = shell.cwd().clone();
-        shell.out.runs.push(Run {
-            name: "mcp-delete".to_owned(),
-            args: vec![Text::lit(tool)],
-            assigns: Vec::new(),
-            stdin: None,
-            fed_by: String::new(),
-            cwd,
-        });
+        shell.note_run("mcp-delete", vec![Text::lit(tool)]);
     }
 }
 

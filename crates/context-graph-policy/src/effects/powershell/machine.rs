@@ -3,7 +3,7 @@
 use super::plain::static_calls;
 use super::read::{slashed, with_places};
 use crate::effects::shell::{Flow, Shell, Taint};
-use crate::effects::{Access, Disclosure, Privilege, Run, Text};
+use crate::effects::{Access, Disclosure, Privilege, Text};
 
 /// What methods of .NET classes do to the files they are given, and the programs they start.
 pub(super) fn dotnet(shell: &mut Shell<'_>, statement: &str) {
@@ -24,15 +24,7 @@ pub(super) fn dotnet(shell: &mut Shell<'_>, statement: &str) {
         } else if method == "setenvironmentvariable" {
             // Without a third value the variable is set for this process only.
             if args.iter().any(|arg| ["user", "machine"].iter().any(|all| arg.eq_ignore_ascii_case(all))) {
-                let (name, cwd) = ("setx".to_owned(), shell.cwd().clone());
-                shell.out.runs.push(Run {
-                    name,
-                    args: texts,
-                    assigns: Vec::new(),
-                    stdin: None,
-                    fed_by: String::new(),
-                    cwd,
-                });
+                shell.note_run("setx", texts);
             }
         } else if of("process") && method == "start" {
             let line = args.iter().flat_map(|arg| arg.split_whitespace()).map(Text::lit);

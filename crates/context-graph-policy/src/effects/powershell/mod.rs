@@ -12,7 +12,7 @@ use plain::{static_calls, with_values, without_splats};
 use read::{nested, operands, slashed, statements, valued, without_comments, without_sayings, words};
 
 use super::shell::{Flow, Shell, Taint};
-use super::{Access, Disclosure, Privilege, Run, SentKind, Text, Unknown};
+use super::{Access, Disclosure, Privilege, SentKind, Text, Unknown};
 
 /// Ways to run computed code.
 const HIDDEN: &[&str] = &[
@@ -56,8 +56,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
     let mut listed: Option<Listing> = None;
     let mut values: Vec<(String, String)> = Vec::new();
     let mut aliases: Vec<(String, Text)> = Vec::new();
-    let inner = nested(source).into_iter().map(|statement| (false, statement));
-    for (is_fed, statement) in statements(source).into_iter().chain(inner) {
+    for (is_fed, statement) in statements(source).into_iter().chain(nested(source)) {
         // A variable may hold the listing of the statement before.
         if !is_fed && !statement.trim().is_empty() && !statement.trim_start().starts_with('$') {
             listed = None;
@@ -137,16 +136,8 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
     let name = unqualified(first.known()).to_ascii_lowercase();
     let files: Vec<Text> = operands(args);
     if is_cmdlet(&name) {
-        let (args, cwd) = (args.to_vec(), shell.cwd().clone());
-        let run_name = if name == "invoke-sqlcmd" { "sql" } else { name.as_str() }.to_owned();
-        shell.out.runs.push(Run {
-            name: run_name,
-            args,
-            assigns: Vec::new(),
-            stdin: None,
-            fed_by: String::new(),
-            cwd,
-        });
+        let known_as = if name == "invoke-sqlcmd" { "sql" } else { name.as_str() };
+        shell.note_run(known_as, args.to_vec());
     }
     redirected(shell, words);
     match name.as_str() {

@@ -7,6 +7,8 @@ use crate::effects::shell::Shell;
 const MAX_VALUES: usize = 16;
 /// Longer statements are left as they are.
 const MAX_STATEMENT: usize = 16 * 1024;
+/// Longer values are not remembered: each statement may use them many times.
+const MAX_VALUE: usize = 4 * 1024;
 
 /// Replaces `@name` by what the table or list `$name = @{…}`, `@(…)` passes to a command.
 pub(super) fn without_splats(source: &str) -> String {
@@ -94,6 +96,8 @@ fn joined(statement: &str, shell: &Shell<'_>) -> String {
 
 /// Fills in variables that were set to plain text, and remembers those that the statement sets. Returns what the statement runs.
 pub(super) fn with_values(statement: &str, values: &mut Vec<(String, String)>, shell: &Shell<'_>) -> String {
+    let own = assignment(statement);
+    forget_set(values, statement, own.map_or(statement, |(_, _, value)| value));
     // Outside quotes a value with spaces is one word.
     let is_bare = !statement.contains(['"', '\'']);
     let filled = values.iter().fold(statement.trim().to_owned(), |text, (name, value)| {
@@ -105,10 +109,7 @@ pub(super) fn with_values(statement: &str, values: &mut Vec<(String, String)>, s
             replaced_name(&text, name, value)
         }
     });
-    if let Some(name) = looped(statement) {
-        values.retain(|(known, _)| *known != name);
-    }
-    let Some((target, operator, value)) = assignment(statement) else { return joined(&filled, shell) };
+    let Some((target, operator, value)) = own else { return joined(&filled, shell) };
     let value = values.iter().fold(value.to_owned(), |text, (name, value)| replaced_name(&text, name, value));
     let value =
         if value.to_ascii_lowercase().starts_with("join-path ") { format!("({value})") } else { value };
@@ -124,7 +125,7 @@ pub(super) fn with_values(statement: &str, values: &mut Vec<(String, String)>, s
         "+" => Some(before? + &plain),
         _ => None,
     });
-    if let Some(whole) = whole {
+    if let Some(whole) = whole.filter(|whole| whole.len() <= MAX_VALUE) {
         values.extend(Some((name, whole)).filter(|_| values.len() < MAX_VALUES));
         return statement.to_owned();
     }
@@ -153,11 +154,77 @@ fn assignment(statement: &str) -> Option<(&str, &str, &str)> {
     Some((scoped.map_or(target, |(_, name)| name), operator, value.trim()))
 }
 
-/// The variable of a loop over a list.
-fn looped(statement: &str) -> Option<String> {
-    let lower = statement.trim().to_ascii_lowercase();
-    let name = lower.strip_prefix("foreach")?.trim_start().strip_prefix('(')?.split_whitespace().next()?;
-    Some(name.to_owned())
+/// Commands that set a variable whose bare name they are given.
+const SETTERS: &[&str] =
+    &["clear-variable", "clv", "new-variable", "nv", "remove-variable", "rv", "set-variable", "sv"];
+
+/// What stands before the bare name of a variable that is set: options, and the drive of variables.
+const BEFORE_NAME: &[&str] = &[
+    "-errorvariable",
+    "-ev",
+    "-informationvariable",
+    "-iv",
+    "-outvariable",
+    "-ov",
+    "-pipelinevariable",
+    "-pv",
+    "-variable",
+    "-warningvariable",
+    "-wv",
+    "variable",
+];
+
+/// Forgets the variables that a statement sets in other ways than by an assignment at its beginning. `part` is the
+/// statement without that one.
+fn forget_set(values: &mut Vec<(String, String)>, statement: &str, part: &str) {
+    if values.is_empty() {
+        return;
+    }
+    let lower = statement.to_ascii_lowercase();
+    let words: Vec<&str> = lower
+        .split(|c: char| c.is_whitespace() || ",;:+'\"(){}/\\".contains(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let mut set = assigned(part);
+    if words.iter().any(|word| SETTERS.contains(word)) {
+        set.extend(words.iter().map(|word| format!("${word}")));
+    }
+    // Options may be shortened.
+    let names_next = |word: &str| {
+        word.len() > 2 && word.contains('v') && BEFORE_NAME.iter().any(|known| known.starts_with(word))
+    };
+    set.extend(words.windows(2).filter(|pair| names_next(pair[0])).map(|pair| format!("${}", pair[1])));
+    values.retain(|(known, _)| !set.contains(known));
+}
+
+/// The variables that are assigned to in code, and those of loops over a list: `($a = 1)`, `foreach ($b in $c)`.
+fn assigned(code: &str) -> Vec<String> {
+    let is_loop = code.to_ascii_lowercase().contains("foreach");
+    // Text in quotes assigns nothing, apart from code in it.
+    let (mut quote, mut has_code) = (None, false);
+    let mut out = Vec::new();
+    let mut chars = code.char_indices();
+    while let Some((at, c)) = chars.next() {
+        let rest = &code[at + c.len_utf8()..];
+        match c {
+            '`' if quote != Some('\'') => drop(chars.next()),
+            '"' | '\'' if quote.is_none() => (quote, has_code) = (Some(c), false),
+            _ if quote == Some(c) => quote = None,
+            '$' if quote == Some('"') && rest.starts_with('(') => has_code = true,
+            '$' if quote.is_none() || has_code => {
+                let end = rest.find(|c: char| !c.is_alphanumeric() && !"_:".contains(c));
+                let (name, rest) = rest.split_at(end.unwrap_or(rest.len()));
+                let rest = rest.trim_start_matches([' ', '\t', ')']);
+                let is_set = rest.trim_start_matches(['+', '-', '*', '/', '%', '?']).starts_with('=');
+                if is_set || is_loop && rest.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("in ")) {
+                    let name = name.rsplit(':').next().unwrap_or(name);
+                    out.push(format!("${}", name.to_ascii_lowercase()));
+                }
+            }
+            _ => {}
+        }
+    }
+    out
 }
 
 /// The text that a value is known to be: a string, several that are added, or a path. A list stays in quotes.
@@ -188,7 +255,8 @@ fn plain_text(value: &str) -> Option<String> {
     (!whole.is_empty() && !whole.contains('$')).then_some(whole)
 }
 
-/// The text with a variable's value in place of its whole name, which is in lower case.
+/// The text with a variable's value in place of its whole name, which is in lower case. Text that grows too long keeps the
+/// rest of the names.
 pub(super) fn replaced_name(text: &str, name: &str, value: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -196,6 +264,9 @@ pub(super) fn replaced_name(text: &str, name: &str, value: &str) -> String {
         let end = at + name.len();
         let is_longer =
             !name.ends_with(['}', '%']) && text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        if out.len() > done + MAX_STATEMENT {
+            break;
+        }
         if !is_longer {
             out.push_str(&text[done..at]);
             out.push_str(value);

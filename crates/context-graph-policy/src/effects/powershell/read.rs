@@ -72,14 +72,19 @@ pub(super) fn slashed(text: &Text) -> Text {
     out
 }
 
-/// Commands in parentheses: `-Body (Get-Content x)`.
-pub(super) fn nested(source: &str) -> Vec<String> {
-    let inner = source.split('(').skip(1).take(32).filter_map(|rest| rest.split(')').next());
-    let is_command = |text: &&str| {
+/// Commands in parentheses: `-Body (Get-Content x)`, `"$(Get-Date; Get-Content x)"`. With each comes whether it gets what
+/// the one before it lists.
+pub(super) fn nested(source: &str) -> Vec<(bool, String)> {
+    let parts: Vec<&str> = source.split('(').take(33).collect();
+    let inner = parts.windows(2).flat_map(|pair| {
+        let inner = pair[1].split(')').next().unwrap_or("");
+        if pair[0].ends_with('$') { statements(inner) } else { vec![(false, inner.to_owned())] }
+    });
+    let is_command = |(_, text): &(bool, String)| {
         let first = text.split_whitespace().next().unwrap_or("");
         is_cmdlet(first) || matches!(first, "gc" | "cat" | "type" | "ri" | "rm" | "del" | "rd" | "sc" | "ac")
     };
-    inner.filter(is_command).map(str::to_owned).collect()
+    inner.filter(is_command).collect()
 }
 
 /// Replaces the system's variables by the folders they stand for.
@@ -140,56 +145,112 @@ pub(super) fn without_sayings(source: &str) -> String {
     all.filter(|statement| !is_said(statement)).collect::<Vec<_>>().join("\n")
 }
 
-/// The script without comments, and with statements that go on in the next line written as one.
+/// The script with plain quotes and dashes: PowerShell takes typographic ones for the same.
+fn with_plain_marks(source: &str) -> String {
+    let plain = |c| match c {
+        '“' | '”' | '„' => '"',
+        '‘' | '’' | '‚' | '‛' => '\'',
+        '–' | '—' | '―' => '-',
+        other => other,
+    };
+    source.chars().map(plain).collect()
+}
+
+/// The quote of a here-string that begins a text, and the text from the end of its first line.
+fn here_string(text: &str) -> Option<(char, &str)> {
+    let rest = text.strip_prefix('@')?;
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let body = rest[1..].trim_start_matches([' ', '\t', '\r']);
+    body.starts_with('\n').then_some((quote, body))
+}
+
+/// The name in the braces of `${name}`, where `$name` means the same, and the text behind them.
+fn braced(text: &str) -> Option<(&str, &str)> {
+    let is_part = |c: char| c.is_alphanumeric() || "_:".contains(c);
+    let text = text.strip_prefix("${")?;
+    let (name, rest) = text.split_at(text.find(|c| !is_part(c))?);
+    let rest = rest.strip_prefix('}').filter(|rest| !rest.starts_with(is_part))?;
+    (!name.is_empty()).then_some((name, rest))
+}
+
+/// The script without comments, and with statements that go on in the next line written as one. Each string ends at the
+/// next quote of its kind: here-strings become usual strings, and quotes in the code of a string other ones.
 pub(super) fn without_comments(source: &str) -> String {
+    let source = &*with_plain_marks(source);
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
-    let mut quote = None;
+    // Strings, and in strings the parentheses of code: `"a $(b "c")"`.
+    let mut open: Vec<char> = Vec::new();
     let mut is_closed = true;
     // A comment begins where a word may begin.
     let begins = |before: char| before.is_whitespace() || ";|{}(".contains(before);
     while let Some(c) = rest.chars().next() {
         let after = &rest[c.len_utf8()..];
         let next = after.chars().next();
+        let before = out.chars().next_back();
         let until = |end: &str| after.find(end).map_or("", |at| &after[at..]);
-        // Text between `@'` and `'@`, each at the end or the start of a line, may hold quotes.
-        let here = next.filter(|q| c == '@' && matches!(q, '"' | '\''));
-        let here = here.filter(|_| is_closed && quote.is_none());
-        let here = here.filter(|_| after[1..].trim_start_matches([' ', '\r']).starts_with('\n'));
-        let end = here.and_then(|open| after.find(&format!("\n{open}@")));
-        // The search is not repeated, because it costs time.
-        is_closed &= here.is_none() || end.is_some();
-        if let Some(end) = end {
-            out.push_str(&rest[..=end + "\n'@".len()]);
-            rest = &after[end + "\n'@".len()..];
-            continue;
+        let inside = open.last().copied();
+        let is_code = !matches!(inside, Some('"' | '\''));
+        let in_string = open.first() == Some(&'"');
+        let here = here_string(rest)
+            .filter(|_| is_code && is_closed)
+            .filter(|_| before.is_none_or(|before| begins(before) || "=,+&]".contains(before)));
+        if let Some((quote, body)) = here {
+            let end = body.find(&format!("\n{quote}@"));
+            // The search is not repeated, because it costs time.
+            is_closed = end.is_some();
+            if let Some(end) = end {
+                // A backtick at the end would escape the quote.
+                let text = body[..end].trim_start_matches('\n').trim_end_matches(['`', '\r']);
+                let other = if quote == '"' { "'" } else { "\"" };
+                let whole = format!("{quote}{}{quote}", text.replace(quote, other));
+                out.push_str(&if in_string { whole.replace('"', "'") } else { whole });
+                rest = &body[end + "\n'@".len()..];
+                continue;
+            }
         }
-        rest = after;
-        match (quote, c) {
-            (None, '`') if after.trim_start_matches('\r').starts_with('\n') => {
+        let whole = std::mem::replace(&mut rest, after);
+        match c {
+            '`' if is_code && after.trim_start_matches('\r').starts_with('\n') => {
                 rest = after.trim_start_matches('\r').get(1..).unwrap_or("");
                 out.push(' ');
                 continue;
             }
-            (None, '<') if next == Some('#') => {
+            '<' if is_code && next == Some('#') => {
                 rest = until("#>").get(2..).unwrap_or("");
                 continue;
             }
-            (None, '#') if out.chars().next_back().is_none_or(begins) => {
+            '#' if is_code && before.is_none_or(begins) => {
                 rest = until("\n");
                 continue;
             }
-            (None | Some('"'), '`') => {
+            '`' if inside != Some('\'') => {
                 out.push(c);
                 out.extend(next);
                 rest = &after[next.map_or(0, char::len_utf8)..];
                 continue;
             }
-            (None, '"' | '\'') => quote = Some(c),
-            (Some(open), _) if c == open => quote = None,
+            '$' if inside != Some('\'')
+                && let Some((name, behind)) = braced(whole) =>
+            {
+                out.push('$');
+                out.push_str(name);
+                rest = behind;
+                continue;
+            }
+            '$' if inside == Some('"') && next == Some('(') => {
+                open.push('(');
+                out.push_str("$(");
+                rest = &after[1..];
+                continue;
+            }
+            '(' if inside == Some('(') => open.push(c),
+            ')' if inside == Some('(') => drop(open.pop()),
+            '"' | '\'' if is_code => open.push(c),
+            _ if inside == Some(c) => drop(open.pop()),
             _ => {}
         }
-        out.push(c);
+        out.push(if c == '"' && in_string && !open.is_empty() { '\'' } else { c });
     }
     out
 }

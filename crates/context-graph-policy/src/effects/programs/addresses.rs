@@ -1,5 +1,6 @@
 //! Hosts in addresses, and where a request goes besides the host that it names.
 
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::effects::{Origin, Piece, Text};
@@ -59,9 +60,19 @@ fn part_of(part: &str) -> Option<u32> {
 
 /// The host of an address with or without a scheme. Where it is not known for sure, the address itself.
 pub(crate) fn host_of(url: &Text) -> Text {
-    let scheme = url.prefix().find("://").map_or(0, |at| at + "://".len());
-    let rest = url.strip_prefix(&url.prefix()[..scheme]).unwrap_or_default();
+    let scheme = scheme_of(url.prefix());
+    let rest = if scheme.is_empty() { url.clone() } else { url.strip_prefix(scheme).unwrap_or_default() };
     known_host(&authority_of(&rest)).map_or_else(|| url.clone(), Text::from)
+}
+
+/// The beginning of an address up to its `://`. One that follows a path, a query or a user is part of those.
+fn scheme_of(url: &str) -> &str {
+    let Some(end) = url.find("://") else { return "" };
+    let name = &url[..end];
+    // `--proxy` of HTTPie says first what it is for.
+    let prefixes = ["http:", "https:", "all:", "jdbc:"];
+    let name = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    if name.contains(['/', '?', '#', '@', ':', '\\']) { "" } else { &url[..end + "://".len()] }
 }
 
 /// An address without scheme up to the first `/`, `?` or `#`.
@@ -90,16 +101,30 @@ fn known_host(authority: &Text) -> Option<&str> {
         }
         Piece::Star | Piece::One => false,
     };
+    // To browsers a backslash is a slash, to others part of a name.
+    if authority.0.iter().any(|piece| matches!(piece, Piece::Lit(text) if text.contains('\\'))) {
+        return None;
+    }
     let at = authority.0.iter().rposition(|piece| matches!(piece, Piece::Lit(text) if text.contains('@')));
     let (before, rest) = authority.0.split_at(at.unwrap_or(0));
     let (Piece::Lit(text), more) = rest.split_first()? else { return None };
-    let text = text.rsplit_once('@').map_or(text.as_str(), |(_, host)| host);
-    let end = if text.starts_with('[') { text.find(']').map_or(text.len(), |at| at + 1) } else { 0 };
-    let port = text[end..].find(':').map(|at| end + at);
+    let (host, port) = host_and_port(text);
     // Without the colon of the port, the unknown rest belongs to the name.
     let is_whole = more.is_empty() || port.is_some();
-    let host = &text[..port.unwrap_or(text.len())];
-    (is_whole && before.iter().all(is_user) && !text.is_empty()).then_some(host)
+    (is_whole && before.iter().all(is_user) && (!host.is_empty() || port.is_some())).then_some(host)
+}
+
+/// The host and the port in `user@host:port`. An IPv6 address keeps its brackets, if it has any.
+pub(crate) fn host_and_port(authority: &str) -> (&str, Option<&str>) {
+    let text = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    if text.parse::<Ipv6Addr>().is_ok() {
+        return (text, None);
+    }
+    let end = if text.starts_with('[') { text.find(']').map_or(text.len(), |at| at + 1) } else { 0 };
+    match text[end..].find(':') {
+        Some(at) => (&text[..end + at], Some(&text[end + at + 1..])),
+        None => (text, None),
+    }
 }
 
 /// Programs that send requests.
@@ -152,23 +177,54 @@ pub(super) fn urls(call: &Invocation<'_>) -> Vec<Text> {
     if !is_httpie(&call.run.name) {
         return call.operands().iter().copied().chain(call.values("--url")).cloned().collect();
     }
-    // `:3000/x` and `:/x` are on this machine.
-    let written_out = |url: &Text| match url.strip_prefix(":").filter(|rest| !rest.prefix().starts_with(':'))
-    {
-        Some(port) => {
-            let mut whole =
-                Text::lit(if port.prefix().starts_with('/') { "localhost" } else { "localhost:" });
-            whole.extend(&port);
-            whole
-        }
-        None => url.clone(),
-    };
     call.operands().get(place_of_address(call)).map(|url| written_out(url)).into_iter().collect()
 }
 
-/// The hosts that a request really goes to: those of its addresses, and [`detours`].
+/// An address as `HTTPie` reads it: it puts `localhost` before `:3000/x`, `:/x` and also `:.example.com`.
+fn written_out(url: &Text) -> Text {
+    let Some(rest) = url.strip_prefix(":").filter(|rest| !rest.prefix().starts_with(':')) else {
+        return url.clone();
+    };
+    let has_port = rest.prefix().is_empty() || rest.prefix().starts_with(|c: char| c.is_ascii_digit());
+    let mut whole = Text::lit(if has_port { "localhost:" } else { "localhost" });
+    whole.extend(&rest);
+    whole
+}
+
+/// The hosts that a request really goes to: those of its addresses, and its detours.
 pub(crate) fn reached_by(call: &Invocation<'_>) -> Vec<Text> {
-    urls(call).iter().flat_map(|url| detours(call, url).into_iter().chain([host_of(url)])).collect()
+    let urls: Vec<(Text, ())> = urls(call).into_iter().map(|url| (url, ())).collect();
+    reached(call, &urls, |_| true).into_iter().map(|(host, ())| host).collect()
+}
+
+/// The hosts that requests for some addresses reach, each once: their own, the proxies that see them, and those of
+/// [`rerouted`]. With each comes the most that is carried there. A call can have many addresses and many proxies, so they
+/// are not multiplied.
+pub(super) fn reached<K: Copy + Ord>(
+    call: &Invocation<'_>,
+    urls: &[(Text, K)],
+    proxies_see: impl Fn(&Text) -> bool,
+) -> Vec<(Text, K)> {
+    let straight = going_straight(call);
+    let is_seen =
+        |url: &Text| proxies_see(url) && !straight.contains("*") && !straight.contains(host_of(url).known());
+    let by_all = urls.iter().map(|(_, carried)| *carried).max();
+    let by_seen = urls.iter().filter(|(url, _)| is_seen(url)).map(|(_, carried)| *carried).max();
+    let rerouted = rerouted(call).into_iter().map(|host| (host, by_all));
+    let proxies = proxies(call).into_iter().map(|host| (host, by_seen));
+    let detours = rerouted.chain(proxies).filter(|(host, _)| !host.is_empty());
+    let own = urls.iter().map(|(url, carried)| (host_of(url), Some(*carried)));
+    let mut out: Vec<(Text, K)> = Vec::new();
+    let mut places: HashMap<Text, usize> = HashMap::new();
+    for (host, carried) in detours.chain(own) {
+        let Some(carried) = carried else { continue };
+        let at = *places.entry(host.clone()).or_insert(out.len());
+        match out.get_mut(at) {
+            Some((_, most)) => *most = carried.max(*most),
+            None => out.push((host, carried)),
+        }
+    }
+    out
 }
 
 /// Options that let others pass for the server, or that name whom to believe instead of the usual authorities.
@@ -189,22 +245,14 @@ pub(crate) fn readers_of(call: &Invocation<'_>) -> Vec<Text> {
     if !is_requester(&call.run.name) {
         return Vec::new();
     }
-    let trusts =
-        call.has_any(TRUSTING) || call.run.assigns.iter().any(|(name, _)| WATCHED.contains(&name.as_str()));
+    let by_setting = settings_of_wget(call)
+        .any(|(name, _)| matches!(name.as_str(), "checkcertificate" | "cacertificate" | "cadirectory"));
+    let trusts = by_setting
+        || call.has_any(TRUSTING)
+        || call.run.assigns.iter().any(|(name, _)| WATCHED.contains(&name.as_str()));
     let is_sealed = |url: &Text| url.prefix().starts_with("https://") && !trusts;
-    let besides = |url: &Text| if is_sealed(url) { rerouted(call) } else { detours(call, url) };
-    urls(call).iter().flat_map(|url| besides(url).into_iter().chain([host_of(url)])).collect()
-}
-
-/// The hosts that a request for this address also goes to, or goes to instead: proxies, and those of [`rerouted`].
-pub(super) fn detours(call: &Invocation<'_>, url: &Text) -> Vec<Text> {
-    let mut hosts = rerouted(call);
-    if !goes_straight(call, &host_of(url)) {
-        hosts.extend(PROXIES.iter().flat_map(|option| call.values(option)).map(host_of));
-        hosts.extend(proxy_variables(call).map(|(_, value)| host_of(&value)));
-    }
-    hosts.retain(|host| !host.is_empty());
-    hosts
+    let urls: Vec<(Text, ())> = urls(call).into_iter().map(|url| (url, ())).collect();
+    reached(call, &urls, |url| !is_sealed(url)).into_iter().map(|(host, ())| host).collect()
 }
 
 /// The hosts that `--connect-to` and `--resolve` of `curl` name: `host:port:host:port`, `host:port:address,address`.
@@ -233,28 +281,38 @@ fn rerouted(call: &Invocation<'_>) -> Vec<Text> {
     hosts
 }
 
-/// Whether requests to this host bypass the proxies.
-fn goes_straight(call: &Invocation<'_>, host: &Text) -> bool {
+/// The hosts to which requests bypass the proxies. `*` stands for all.
+fn going_straight<'c>(call: &'c Invocation<'_>) -> HashSet<&'c str> {
+    // Each part between `--next` has options of its own.
+    if call.has("--next") {
+        return HashSet::new();
+    }
     // The last list is the one that counts, and an option comes before the variables.
     let set = |wanted: &str| call.run.assigns.iter().rev().find(|(name, _)| name == wanted);
     let variable = || set("no_proxy").or_else(|| set("NO_PROXY")).map(|(_, value)| value);
-    let fits = |name: &str| name == "*" || !name.is_empty() && host.literal() == Some(name);
-    // Each part between `--next` has options of its own.
-    !call.has("--next")
-        && call
-            .value("--noproxy")
-            .or_else(variable)
-            .is_some_and(|list| list.known().split(',').any(|name| fits(name.trim())))
+    let list = call.value("--noproxy").or_else(variable).map_or("", Text::known);
+    list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
 }
 
-/// The variables with a proxy that are set for a program, also those that `wget -e` sets.
-fn proxy_variables(call: &Invocation<'_>) -> impl Iterator<Item = (String, Text)> {
-    let given = call.values("--execute").filter_map(|line| line.split_once('='));
-    let given = given.map(|(name, value)| (name.known().trim().to_owned(), Text::from(value.known().trim())));
-    let all = call.run.assigns.iter().cloned().chain(given);
-    all.filter(|(name, value)| {
-        let name = name.to_ascii_lowercase();
-        !value.is_empty() && name.ends_with("_proxy") && !matches!(name.as_str(), "no_proxy" | "use_proxy")
+/// The hosts of the proxies that options, variables and settings name.
+fn proxies(call: &Invocation<'_>) -> Vec<Text> {
+    let by_option = PROXIES.iter().flat_map(|option| call.values(option)).map(host_of);
+    let is_proxy = |name: &str| name.to_ascii_lowercase().ends_with("_proxy");
+    let variables = call.run.assigns.iter().filter(|(name, _)| is_proxy(name));
+    let variables = variables.filter(|(name, _)| !name.eq_ignore_ascii_case("no_proxy"));
+    let settings = settings_of_wget(call)
+        .filter(|(name, _)| name.ends_with("proxy") && !matches!(name.as_str(), "noproxy" | "useproxy"));
+    by_option
+        .chain(variables.map(|(_, value)| host_of(value)))
+        .chain(settings.map(|(_, value)| host_of(&value)))
+        .collect()
+}
+
+/// The settings that `wget -e name=value` makes. `wget` leaves out their hyphens and underscores, and takes any case.
+fn settings_of_wget(call: &Invocation<'_>) -> impl Iterator<Item = (String, Text)> {
+    call.values("--execute").filter_map(|line| line.split_once('=')).map(|(name, value)| {
+        let name = name.known().replace(['-', '_', ' '], "").to_ascii_lowercase();
+        (name, value.literal().map_or_else(|| value.clone(), |value| Text::from(value.trim())))
     })
 }
 
@@ -325,6 +383,9 @@ mod tests {
             (&["https://x:", "", "@github.com/a"], "github.com"),
             (&["http://[::1]:", "", "/"], "[::1]"),
             (&["http://a@b:1/x@y"], "b"),
+            (&["::1"], "::1"),
+            (&["http:http://localhost:1"], "localhost"),
+            (&["b.example/?u=http://localhost/"], "b.example"),
         ] {
             assert_eq!(host_of(&text(parts)).literal(), Some(host), "{parts:?}");
         }
@@ -334,6 +395,8 @@ mod tests {
             &["localhost", ""],
             &["http://", "", ":1/"],
             &["", "/x"],
+            &["", ".localhost/x"],
+            &["http://localhost\\@evil.example/"],
         ] {
             let host = host_of(&text(parts));
             assert!(host.literal() != Some("localhost") && !is_this_machine(&host), "{parts:?}");

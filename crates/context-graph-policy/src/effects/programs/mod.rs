@@ -38,7 +38,8 @@ mod xargs;
 use std::collections::BTreeSet;
 
 pub(crate) use addresses::{
-    host_of, is_httpie, is_loopback, is_metadata, is_this_machine, number_of, reached_by, readers_of,
+    host_and_port, host_of, is_httpie, is_loopback, is_metadata, is_this_machine, number_of, reached_by,
+    readers_of,
 };
 pub(crate) use find::NARROWED;
 pub(crate) use git::settings as git_settings;

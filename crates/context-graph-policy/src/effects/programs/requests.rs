@@ -1,8 +1,8 @@
 //! `curl`, `wget` and similar: what a request carries, and where the answer is written.
 
-use super::addresses::{detours, host_of, is_httpie, items_of, urls};
+use super::addresses::{is_httpie, items_of, reached, urls};
 use crate::effects::shell::{Flow, Shell, Taint};
-use crate::effects::{Access, Origin, SentKind, Text};
+use crate::effects::{Access, Origin, SentKind, Text, Unknown};
 use crate::programs::Invocation;
 
 impl Shell<'_> {
@@ -57,6 +57,7 @@ impl Shell<'_> {
             }
             self.options_from(file, stdin);
         }
+        let mut asked = Vec::new();
         for url in urls(call) {
             if let Some(file) = url.strip_prefix("file://") {
                 self.touch(Access::Read, &file, name);
@@ -74,23 +75,22 @@ impl Shell<'_> {
                 self.bring_named(&folder, std::iter::once(said), name);
                 self.taint(&saved, Taint::Network);
             }
-            self.ask(call, &url, kind);
+            // An address of which nothing is known, such as one from a list, adds nothing to what is sent.
+            let is_unknown = url.is_blank() && !url.has_origin(Origin::Credential);
+            let carried = if is_unknown { kind } else { kind.max(of_text(&url)) };
+            asked.push((url, carried));
         }
+        self.send_all(reached(call, &asked, |_| true), name);
     }
 
-    /// Reports a request to an address: what it carries, and all hosts that it reaches.
-    fn ask(&mut self, call: &Invocation<'_>, url: &Text, kind: SentKind) {
-        let name = call.run.name.as_str();
-        // An address of which nothing is known, such as one from a list, adds nothing to what is sent.
-        let carried = kind.max(if url.is_blank() && !url.has_origin(Origin::Credential) {
-            SentKind::Nothing
-        } else {
-            of_text(url)
-        });
-        for host in detours(call, url) {
+    /// Reports what requests carry to which hosts.
+    fn send_all(&mut self, hosts: Vec<(Text, SentKind)>, name: &str) {
+        if hosts.len() > MAX_HOSTS {
+            self.unknown(Unknown::TooLarge);
+        }
+        for (host, carried) in hosts.into_iter().take(MAX_HOSTS) {
             self.send(host, carried, name);
         }
-        self.send(host_of(url), carried, name);
     }
 
     /// Runs the command that a file of options describes.
@@ -105,6 +105,8 @@ impl Shell<'_> {
     }
 }
 
+/// How many hosts one call may reach.
+const MAX_HOSTS: usize = 64;
 /// How much of a file of options is read.
 const MAX_SETTINGS: usize = 16 * 1024;
 
@@ -132,6 +134,7 @@ fn options_in(text: &str) -> Vec<Text> {
 const DATA: &[&str] = &[
     "--data",
     "--data-raw",
+    "--raw",
     "--data-binary",
     "--data-urlencode",
     "--form",

@@ -3,7 +3,7 @@
 use super::eval::Shell;
 use super::flow::Flow;
 use crate::effects::path::is_within;
-use crate::effects::{Access, Disclosure, PathEffect, Sending, SentKind, Target, Text, Unknown};
+use crate::effects::{Access, Disclosure, PathEffect, Run, Sending, SentKind, Target, Text, Unknown};
 use crate::programs::lists;
 
 /// How much of the call's work budget a path costs, and a pattern.
@@ -163,6 +163,19 @@ impl Shell<'_> {
             }
             None => text.clone(),
         }
+    }
+
+    /// Adds a run under a name that the rows of programs know, although no program runs.
+    pub(crate) fn note_run(&mut self, name: &str, args: Vec<Text>) {
+        let cwd = self.cwd().clone();
+        self.out.runs.push(Run {
+            name: name.to_owned(),
+            args,
+            assigns: Vec::new(),
+            stdin: None,
+            fed_by: String::new(),
+            cwd,
+        });
     }
 
     pub(crate) fn send(&mut self, host: Text, kind: SentKind, by: &str) {
