@@ -190,11 +190,13 @@ fn goes_elsewhere(call: &Invocation<'_>) -> bool {
     let args = call.run.args.iter().map(ToString::to_string);
     let is_mysql = matches!(call.run.name.as_str(), "mysql" | "mariadb");
     args.chain(call.run.stdin.clone()).any(|text| {
-        let flat = flattened(&text.to_ascii_uppercase(), &[]);
-        let opens = ["\\C ", "\\CONNECT", "USE ", "ATTACH ", ".OPEN ", "GETSIBLINGDB(", "GETDB(", "CONNECT("];
-        opens.iter().any(|word| flat.contains(word))
-            || is_mysql && (flat.contains("\\U ") || names_another(&flat))
-            || without_passing(&flat).contains("DROP DATABASE")
+        let upper = text.to_ascii_uppercase();
+        let goes = |flat: &str| {
+            opens_another(flat)
+                || is_mysql && (flat.contains("\\U ") || names_another(flat))
+                || without_passing(flat).contains("DROP DATABASE")
+        };
+        goes(&flattened(&upper, &[], false)) || is_mysql && goes(&flattened(&upper, &[], true))
     })
 }
 
@@ -202,6 +204,16 @@ fn goes_elsewhere(call: &Invocation<'_>) -> bool {
 fn names_another(flat: &str) -> bool {
     let flat = flat.replace(" .", ".").replace(". ", ".");
     let is_another = |word: &&str| {
+/// Whether statements or commands of a client open another database.
+fn opens_another(flat: &str) -> bool {
+    let opens = ["\\C ", "\\CONNECT", "USE ", "USE(", "GETSIBLINGDB(", "GETDB(", "CONNECT("];
+    let mut words = flat.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    opens.iter().any(|word| flat.contains(word))
+        || words.any(|word| word == "ATTACH")
+        // `sqlite3` takes the beginning of a command, too.
+        || flat.split([' ', ';']).any(|word| matches!(word, ".O" | ".OP" | ".OPE" | ".OPEN"))
+}
+
         let database = word.split_once('.').map(|(database, _)| database.trim_matches(['`', '(']));
         database.is_some_and(|database| {
             !database.is_empty() && !is_named_for_tests(&database.to_ascii_lowercase())
