@@ -217,7 +217,7 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
         _ => false,
     };
     let lists = |other: &Run| match other.name.as_str() {
-        "ps" => true,
+        "ps" => (prints_ids(other) || feeds("ps")) && !is_one(other),
         "pgrep" => other.has("-u") || other.has("-U") || other.has(".") || other.has(".*"),
         "ls" => other.has("/proc"),
         _ => false,
@@ -225,6 +225,16 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
     gets_whole_list(case, run, lists, narrows)
 }
 
+    // Without these, the list is only shown.
+    let is_id = |arg: &Text| arg.known().trim_end_matches('=').ends_with("pid") && !arg.known().contains(',');
+    let prints_ids = |other: &Run| other.args.iter().any(is_id);
+    let feeds = |name: &str| case.runs().any(|other| other.fed_by == name);
+    // `ps $PID` lists one process, `ps -u $USER` many.
+    let selects = |args: &[Text], at: usize| {
+        let is_value = at > 0 && args[at - 1].prefix().starts_with('-');
+        !is_value && (args[at].is_blank() || args[at].known().parse::<u32>().is_ok())
+    };
+    let is_one = |other: &Run| (0..other.args.len()).any(|at| selects(&other.args, at));
 /// The same in PowerShell: `Get-Process | Stop-Process`.
 fn stops_all_listed(case: &Case<'_>, run: &Run) -> bool {
     let narrows = |other: &Run| matches!(other.name.as_str(), "where-object" | "select-object");
