@@ -239,6 +239,7 @@ pub(in crate::guards) fn is_passing_scan(case: &Case<'_>, run: &Run) -> bool {
     is_client(run)
         && run.args.iter().any(|arg| arg.known().eq_ignore_ascii_case("del") || arg.known() == "unlink")
         && listed.peek().is_some()
+        && takes_listed(run)
         && listed.all(is_passing)
 }
 
