@@ -198,7 +198,9 @@ pub(super) fn without_passing(flat: &str) -> String {
     let mut made: HashSet<(&str, &str)> = HashSet::new();
     let kept = flat.split(';').filter(|statement| {
         let words: Vec<&str> = statement.split([' ', '(']).filter(|word| !word.is_empty()).collect();
-        match words.as_slice() {
+        // PostgreSQL ends the connections first.
+        let words = words.strip_suffix(&["WITH", "FORCE)"]).unwrap_or(&words);
+        match words {
             // With `IF NOT EXISTS` it may be an older one.
             ["CREATE", kind @ ("TABLE" | "DATABASE"), name, ..]
             | ["CREATE", "TEMP" | "TEMPORARY", kind @ "TABLE", name, ..]
@@ -237,9 +239,9 @@ pub(in crate::guards) fn is_passing_scan(case: &Case<'_>, run: &Run) -> bool {
     };
     let mut listed = case.runs().take_while(|other| !std::ptr::eq(*other, run)).filter(lists).peekable();
     is_client(run)
+        && takes_listed(run)
         && run.args.iter().any(|arg| arg.known().eq_ignore_ascii_case("del") || arg.known() == "unlink")
         && listed.peek().is_some()
-        && takes_listed(run)
         && listed.all(is_passing)
 }
 
