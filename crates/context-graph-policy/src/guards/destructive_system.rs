@@ -4,9 +4,9 @@ use context_graph_events::quoted;
 
 use super::{Case, Found, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::path::{Places, is_within};
+use crate::effects::path::{Places, absolute, is_within};
 use crate::effects::{Access, PARENT, Run, Target, Text};
-use crate::programs::Invocation;
+use crate::programs::{Invocation, Role};
 
 pub(super) static DISK: Rule = Rule::deny("destructive-system/disk", Severity::Critical);
 static PROCESSES: Rule = Rule::deny("destructive-system/processes", Severity::Critical);
@@ -178,11 +178,20 @@ pub(super) fn is_on_file(case: &Case<'_>, call: &Invocation<'_>) -> bool {
         effect.by == "ln" && effect.access == Access::Read && effect.target.places().any(leads_there)
     });
     let is_image = |operand: &Text| operand.file_name().known().trim_start_matches('.').contains('.');
+    let exists = |operand: &Text| {
+        let place = absolute(operand, &call.run.cwd);
+        place.literal().is_some_and(|place| case.ctx.fs.kind(place).is_some())
+    };
+    let kinds = call.kinds();
     let operands = call.operands();
+    // A key file is not written.
+    let is_only_used = |at: usize| kinds.get(at).is_some_and(|kind| kind.role == Role::Mention);
     !is_linked
         && !call.run.args.iter().any(hides_device)
         && operands.iter().any(|operand| is_image(operand))
-        && operands.iter().all(|operand| is_image(operand) || !operand.to_string().contains('/'))
+        && operands.iter().enumerate().all(|(at, operand)| {
+            is_image(operand) || !operand.to_string().contains('/') || is_only_used(at) || exists(operand)
+        })
 }
 
 /// Whether a list that is made before this run reaches it whole: nothing in between takes a part of it.
@@ -216,8 +225,18 @@ fn kills_all_listed(case: &Case<'_>, run: &Run) -> bool {
         "ps" => ["-p", "-C", "-t", "--ppid", "-g"].iter().any(|option| other.has(option)),
         _ => false,
     };
+    // Without these, the list is only shown.
+    let is_id = |arg: &Text| arg.known().trim_end_matches('=').ends_with("pid") && !arg.known().contains(',');
+    let prints_ids = |other: &Run| other.args.iter().any(is_id);
+    let feeds = |name: &str| case.runs().any(|other| other.fed_by == name);
+    // `ps $PID` lists one process, `ps -u $USER` many.
+    let selects = |args: &[Text], at: usize| {
+        let is_value = at > 0 && args[at - 1].prefix().starts_with('-');
+        !is_value && (args[at].is_blank() || args[at].known().parse::<u32>().is_ok())
+    };
+    let is_one = |other: &Run| (0..other.args.len()).any(|at| selects(&other.args, at));
     let lists = |other: &Run| match other.name.as_str() {
-        "ps" => true,
+        "ps" => (prints_ids(other) || feeds("ps")) && !is_one(other),
         "pgrep" => other.has("-u") || other.has("-U") || other.has(".") || other.has(".*"),
         "ls" => other.has("/proc"),
         _ => false,

@@ -6,6 +6,7 @@ use super::{Case, Found, Guard, Rule, exposure};
 use crate::decision::Severity;
 use crate::effects::{Origin, SentKind, Text, is_this_machine, readers_of};
 use crate::programs::Invocation;
+use crate::wildcard;
 
 static UPLOAD: Rule = Rule::ask("exfiltration/upload", Severity::High);
 static CREDENTIAL: Rule = Rule::deny("exfiltration/credential", Severity::Critical);
@@ -55,7 +56,8 @@ struct Token {
     name: &'static str,
     /// The service's domains.
     domains: &'static [&'static str],
-    /// The usual first part of the host name of a company's own service: `git` in `git.example.com`.
+    /// The usual first part of the host name of a company's own service: `git` in `git.example.com`. In it, `*` stands
+    /// for anything.
     own: &'static [&'static str],
 }
 
@@ -74,13 +76,13 @@ const RENTED: &[&str] =
     &["aoss", "appsync-api", "compute", "compute-1", "elb", "es", "execute-api", "lb", "mq", "rds", "vpce"];
 
 const TOKENS: &[Token] = &[
-    Token { name: "GITHUB_TOKEN", domains: GITHUB, own: &["github", "git"] },
-    Token { name: "GH_TOKEN", domains: GITHUB, own: &["github", "git"] },
-    Token { name: "GITLAB_TOKEN", domains: &["gitlab.com"], own: &["gitlab", "git"] },
+    Token { name: "GITHUB_TOKEN", domains: GITHUB, own: &["github", "git", "gitea", "forgejo"] },
+    Token { name: "GH_TOKEN", domains: GITHUB, own: &["github", "git", "gitea", "forgejo"] },
+    Token { name: "GITLAB_TOKEN", domains: &["gitlab.com"], own: &["gitlab", "gitlab-*", "git"] },
     Token {
         name: "NPM_TOKEN",
         domains: &["npmjs.org", "npmjs.com", "pkg.github.com", "pkg.dev"],
-        own: &["npm", "registry", "pkg"],
+        own: &["npm", "registry", "pkg", "pkgs"],
     },
     Token { name: "AWS_SECRET_ACCESS_KEY", domains: AWS, own: &[] },
     Token { name: "AWS_SESSION_TOKEN", domains: AWS, own: &[] },
@@ -100,7 +102,10 @@ impl Token {
         let feigns = |domain: &&str| host.strip_prefix(*domain).is_some_and(|rest| rest.starts_with('.'));
         let is_rented = host.contains("amazonaws.com") && host.split('.').any(|part| RENTED.contains(&part));
         self.domains.iter().any(below) && !is_rented
-            || host.split('.').next().is_some_and(|first| self.own.contains(&first))
+            || host
+                .split('.')
+                .next()
+                .is_some_and(|first| self.own.iter().any(|own| wildcard::fits(own, first, false)))
                 && !self.domains.iter().any(feigns)
     }
 }

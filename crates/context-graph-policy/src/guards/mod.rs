@@ -41,7 +41,7 @@ use crate::effects::path::{Roots, follow};
 use crate::effects::{Effects, Origin, Piece, Run, runs_commands};
 use crate::programs::{Invocation, KnownPrograms};
 use crate::{Context, config};
-pub(crate) use destructive_data::is_framework;
+pub(crate) use destructive_data::{MODES, is_framework};
 pub(crate) use exfiltration::token_named;
 
 /// A guard and its rules.

@@ -28,6 +28,10 @@ impl Invocation<'_> {
             Want::Any(pattern) => self.words.iter().skip(*next).any(|word| fits(pattern, &word.to_string())),
             Want::End => self.words.len() <= *next,
             Want::Given(name) => self.has(name),
+            // Where a request goes, the last value says.
+            Want::With(name, pattern) if pattern.as_ref() == "@here" => {
+                self.value(name).is_some_and(|value| fits(pattern, &value.to_string()))
+            }
             Want::With(name, pattern) => self.values(name).any(|value| fits(pattern, &value.to_string())),
             Want::Argument(pattern) => self.run.args.iter().any(|arg| fits(pattern, &arg.to_string())),
             Want::Variable(name, pattern) => self

@@ -18,12 +18,11 @@ struct Function<'a> {
     calls: Vec<Vec<String>>,
 }
 
-/// The first function on a cycle of calls.
+/// A function on a cycle of calls.
 pub(super) fn find(modules: &[Module<'_>]) -> Option<RegoError> {
     let functions: Vec<Function<'_>> = modules.iter().flat_map(functions_of).collect();
-    let callees = callees(&functions);
-    let on_circle = (0..functions.len()).find(|&at| reaches(&callees, at, at))?;
-    let function = &functions[on_circle];
+    let hides = |function: &&Function<'_>| function.may_call_itself();
+    let function = functions.iter().find(hides).or_else(|| on_circle(&functions))?;
     let what = format!("the function `{}` calls itself, and Rego has no recursion", function.name);
     Some(RegoError::new(function.file, Some(function.line), RegoErrorKind::Compile(what)))
 }
@@ -55,43 +54,45 @@ fn meanings(call: &str, package: &str, imports: &[(&str, String)]) -> Vec<String
     imported.chain([format!("{package}.{call}")]).collect()
 }
 
-/// Which functions each function calls.
-fn callees(functions: &[Function<'_>]) -> Vec<Vec<usize>> {
-    let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (at, function) in functions.iter().enumerate() {
-        named.entry(&function.path).or_default().push(at);
+impl Function<'_> {
+    /// Whether its name, or one that it calls, has an escaped letter, which may hide any name.
+    fn may_call_itself(&self) -> bool {
+        let is_escaped = |path: &String| path.contains('\\');
+        !self.calls.is_empty() && is_escaped(&self.path) || self.calls.iter().flatten().any(is_escaped)
     }
-    // An escaped letter may hide any name.
-    let is_escaped = |path: &str| path.contains('\\');
-    let hidden: Vec<usize> = (0..functions.len()).filter(|at| is_escaped(&functions[*at].path)).collect();
-    let called_by = |caller: &Function<'_>| {
-        let mut found = if caller.calls.is_empty() { Vec::new() } else { hidden.clone() };
-        for path in caller.calls.iter().flatten() {
-            if is_escaped(path) {
-                return (0..functions.len()).collect();
-            }
-            found.extend(named.get(path.as_str()).into_iter().flatten().copied());
-        }
-        found
-    };
-    functions.iter().map(called_by).collect()
 }
 
-/// Whether a chain of calls leads from one function to another.
-fn reaches(callees: &[Vec<usize>], from: usize, to: usize) -> bool {
-    let mut seen = vec![false; callees.len()];
-    let mut queue = vec![from];
-    while let Some(at) = queue.pop() {
-        for &next in &callees[at] {
-            if next == to {
-                return true;
-            }
-            if !std::mem::replace(&mut seen[next], true) {
-                queue.push(next);
+/// Follows the calls until one leads back to a function on the way. Each name is visited once.
+fn on_circle<'f>(functions: &'f [Function<'f>]) -> Option<&'f Function<'f>> {
+    // A function can have several definitions.
+    let mut callees: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for function in functions {
+        let called = function.calls.iter().flatten().map(String::as_str);
+        callees.entry(&function.path).or_default().extend(called);
+    }
+    // Whether all that a function leads to has been visited.
+    let mut visited: BTreeMap<&str, bool> = BTreeMap::new();
+    for function in functions {
+        let mut way = vec![(function.path.as_str(), 0)];
+        while let Some((at, next)) = way.last_mut() {
+            let is_left = *visited.entry(*at).or_default();
+            let callee = callees.get(at).and_then(|callees| callees.get(*next)).filter(|_| !is_left);
+            let Some(&callee) = callee else {
+                visited.insert(*at, true);
+                way.pop();
+                continue;
+            };
+            *next += 1;
+            match visited.get(callee) {
+                Some(false) => {
+                    return functions.iter().find(|one| one.path == callee && !one.calls.is_empty());
+                }
+                None if callees.contains_key(callee) => way.push((callee, 0)),
+                _ => {}
             }
         }
     }
-    false
+    None
 }
 
 #[cfg(test)]
@@ -118,6 +119,16 @@ mod tests {
         assert!(circle(&["package p\nf(x) := data.p.f(x)"]).is_some());
         let other = "package q\ng(x) := data[\"p\"].f(x)";
         assert!(circle(&["package p\nf(x) := data[\"q\"].g(x)", other]).is_some());
+    }
+
+    #[test]
+    fn many_functions_need_little_work() {
+        let many = |rule: &dyn Fn(usize) -> String| {
+            format!("package p\n{}", (0..20_000).map(rule).collect::<Vec<_>>().join("\n"))
+        };
+        assert!(circle(&[&many(&|nth| format!("f{nth}(x) := data[\"\\u0061\"].g(x)"))]).is_some());
+        assert_eq!(circle(&[&many(&|nth| format!("f(x) := g(x)\ng({nth}) := {nth}"))]), None);
+        assert_eq!(circle(&[&many(&|nth| format!("f{nth}(x) := f{}(x)", nth + 1))]), None);
     }
 
     #[test]

@@ -43,14 +43,15 @@ impl Scan<'_> {
     pub(super) fn talks_only_to_this_machine(&self) -> bool {
         let connects = |text: &&str| {
             let low = outside_strings(text);
+            // A file of SQLite is no host.
+            let low = low.replace("sqlite3.connect(", "");
             has(&low, &["connect(", "connection(", "fsockopen(", "bind("])
         };
-        let names_itself = |text: &str| {
-            let named = self.read(text).operands;
-            named.iter().any(|host| names_this_machine(host))
-                && named.iter().all(|host| names_this_machine(host) || !host.contains(['.', ':']))
-        };
-        let connecting: Vec<&str> = statements(self.code).into_iter().filter(connects).collect();
-        !connecting.is_empty() && connecting.into_iter().all(names_itself)
+        // A helper may get the host from its caller, so a statement without one does not count.
+        let connecting = statements(self.code).into_iter().filter(connects);
+        let named: Vec<String> = connecting.flat_map(|text| self.read(text).operands).collect();
+        // A server at these is open to others.
+        let is_here = |host: &String| names_this_machine(host) && !matches!(host.as_str(), "0.0.0.0" | "::");
+        named.iter().any(is_here) && named.iter().all(|host| is_here(host) || !host.contains(['.', ':']))
     }
 }

@@ -292,7 +292,7 @@ impl<'c> Scan<'c> {
         }
         self.running(shell, &statement);
         kits::scan(shell, &self.uses, &statement.low, &statement.literals);
-        statements_for_database(shell, low, &statement.literals, self.code);
+        statements_for_database(shell, low, &statement.literals, self.code, &self.uses.starts);
         let imported = low.trim_start().starts_with("import ") || low.trim_start().starts_with("from ");
         if !imported {
             self.removing(shell, &statement);

@@ -15,9 +15,13 @@ pub(super) fn target_of(text: &str, statement: &str, globs: bool) -> Text {
     target
 }
 
+/// Calls and constructors that open a file. They take a mode for writing after the name.
+const OPENS: &[&str] =
+    &["open", "file(", "file.new", "file->new", "filehandle(", "filehandle->new", "fileio(", "fileobject("];
+
 /// `open(path, "w")` and similar.
 pub(super) fn opens_for_writing(text: &str, low: &str, operands: &[String]) -> bool {
-    if !has(low, &["open", "file(", "file.new"]) && !low.contains("inplace") {
+    if !has(low, OPENS) && !low.contains("inplace") {
         return false;
     }
     if has(low, &["o_wronly", "o_rdwr", "o_trunc", "inplace=true", "inplace=1", "inplace = true"]) {

@@ -164,7 +164,7 @@ impl Shell<'_> {
 }
 
 /// Whether a credential helper lies in a temporary folder, or is a shell line with an unknown program.
-pub(super) fn is_own_helper(value: &Text, home: &str) -> bool {
+pub(super) fn is_own_helper(value: &Text, home: &str, project: &str) -> bool {
     let first = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
     let Some(line) = value.strip_prefix("!") else {
         let place = absolute_str(&first(value.prefix()), "/");
@@ -173,12 +173,13 @@ pub(super) fn is_own_helper(value: &Text, home: &str) -> bool {
     let program = first(line.known());
     let name = program.rsplit('/').next().unwrap_or(&program);
     let known = ["gh", "glab", "aws", "gcloud", "git", "az", "pass", "op", "gcloud.sh"];
-    let installed = || super::git::is_system_path(&program) || is_in_bin(&program, home);
+    let installed = || super::git::is_system_path(&program) || is_in_bin(&program, home, project);
     !(known.contains(&name) && (!program.contains('/') || installed()))
 }
 
-/// Whether a program is in a folder `bin` for installed programs: that of the user, or of a package manager.
-fn is_in_bin(program: &str, home: &str) -> bool {
+/// Whether a program is in a folder `bin` for installed programs: of the user or of a package manager. What is below
+/// the home folder is the user's, except the project and a temporary folder.
+fn is_in_bin(program: &str, home: &str, project: &str) -> bool {
     let place =
         absolute_str(&home_of(program, home).map_or(program.to_owned(), |(home, rest)| home + rest), "/");
     let managers = [
@@ -188,9 +189,10 @@ fn is_in_bin(program: &str, home: &str) -> bool {
         "/run/current-system/sw/bin",
         "/etc/profiles",
     ];
-    let of_user = place.strip_prefix(home.trim_end_matches('/')).is_some_and(|below| {
-        below.starts_with("/.") || is_within(below, "/bin") || is_within(below, "/go/bin")
-    });
+    let of_user = !is_within(&place, project)
+        && place
+            .strip_prefix(home.trim_end_matches('/'))
+            .is_some_and(|below| below.starts_with('/') && !is_within(below, "/tmp"));
     let folder = place.rsplit_once('/').map_or("", |(folder, _)| folder);
     folder.ends_with("/bin") && (of_user || managers.iter().any(|folder| is_within(&place, folder)))
 }

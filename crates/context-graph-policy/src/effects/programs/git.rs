@@ -278,7 +278,7 @@ impl Shell<'_> {
         if everywhere
             && name.starts_with("credential.")
             && name.ends_with("helper")
-            && super::foreign::is_own_helper(value, self.places.home)
+            && super::foreign::is_own_helper(value, self.places.home, self.project)
         {
             self.unknown(Unknown::Opaque(format!("git would tell {value} every password")));
         }
@@ -287,6 +287,7 @@ impl Shell<'_> {
             && speaks.contains(&name)
             && value.known().contains('/')
             && !is_system_path(value.known())
+            && !is_ssh_with_key(value.known())
         {
             self.unknown(Unknown::Opaque(format!("git would run {value} for every repository")));
         }
@@ -298,6 +299,15 @@ pub(super) fn is_system_path(line: &str) -> bool {
     let place = absolute_str(line.split_whitespace().next().unwrap_or_default(), "/");
     line.contains('/')
         && ["/usr", "/bin", "/opt", "/Applications", "C:"].iter().any(|folder| is_within(&place, folder))
+}
+
+/// `ssh -i ~/.ssh/id_work`: the only path is that of a key, so nothing but `ssh` is run.
+fn is_ssh_with_key(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_key = |pair: &[&str]| pair[0] == "-i" || pair[1].starts_with("-i");
+    words.first() == Some(&"ssh")
+        && !line.contains([';', '&', '|', '$', '`', '\n'])
+        && words.windows(2).all(|pair| !pair[1].contains('/') || is_key(pair))
 }
 
 /// Whether this is a repository's address, not the name of a remote.

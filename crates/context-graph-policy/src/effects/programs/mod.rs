@@ -111,8 +111,10 @@ impl Shell<'_> {
             _ => &[],
         };
         let watched = || rows.into_iter().flatten().flat_map(Row::watched_variables);
+        let modes = if crate::guards::is_framework(name) { crate::guards::MODES } else { &[] };
         let set = self.variables_like(|| watched().chain(own.iter().copied()).collect());
-        set.into_iter().filter_map(|name| Some((name.clone(), self.variable(&name)?))).collect()
+        let set = set.into_iter().chain(self.exported(modes));
+        set.filter_map(|name| Some((name.clone(), self.variable(&name)?))).collect()
     }
 
     /// The arguments, preceded by the options from the program's own variable, such as `TAR_OPTIONS`.

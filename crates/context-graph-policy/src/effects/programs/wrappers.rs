@@ -186,20 +186,23 @@ impl Shell<'_> {
         if !runs && !matches!(name, "npx" | "bunx" | "pnpx" | "uvx" | "pipx") {
             return;
         }
-        let fetched = |arg: &Text| {
+        let fetched = |package: &str| {
+            // Python's form is `name @ address`.
             ["http://", "https://", "github:", "git+", "gist:"]
                 .iter()
-                .any(|lead| arg.prefix().split('@').any(|part| part.starts_with(lead)))
+                .any(|lead| package.split('@').any(|part| part.trim_start().starts_with(lead)))
                 // Python tools are often run directly from their repositories.
                 && !(matches!(name, "uvx" | "pipx")
-                    && arg.prefix().contains("git+https://")
-                    && hosts::are_all_of(arg.prefix(), &["github.com", "gitlab.com"]))
+                    && package.contains("git+https://")
+                    && hosts::are_all_of(package, &["github.com", "gitlab.com"]))
         };
-        let mut sources = call.values("--from").chain(call.values("--spec")).chain(call.values("--package"));
+        let options = ["--from", "--with", "--spec", "--package"];
+        let mut sources =
+            options.iter().flat_map(|option| call.values(option)).flat_map(|list| list.prefix().split(','));
         // Addresses after the command are for the program itself.
         if sources.any(fetched)
-            || call.command().first().is_some_and(fetched)
-            || call.words.iter().any(|word| fetched(word))
+            || call.command().first().is_some_and(|word| fetched(word.prefix()))
+            || call.words.iter().any(|word| fetched(word.prefix()))
         {
             self.unknown(Unknown::Downloaded(name.to_owned()));
         }

@@ -41,6 +41,8 @@ const CALLED_BY_THE_SHELL: &[&str] = &[
 #[derive(Clone)]
 pub(super) struct Frame {
     pub(super) vars: BTreeMap<String, Vec<Text>>,
+    /// The variables that this command exported.
+    pub(super) exported: BTreeSet<String>,
     pub(super) arrays: BTreeMap<String, Vec<Text>>,
     pub(super) cwd: Text,
     /// The folder before the last change.
@@ -125,6 +127,7 @@ impl<'a> Shell<'a> {
     pub(crate) fn new(places: Places<'a>, project: &'a str, cwd: &str, known: KnownPrograms<'a>) -> Self {
         let frame = Frame {
             vars: BTreeMap::new(),
+            exported: BTreeSet::new(),
             arrays: BTreeMap::new(),
             cwd: Text::lit(cwd),
             came_from: None,

@@ -82,7 +82,14 @@ impl Shell<'_> {
         let is_local = matches!(verb, "local" | "declare" | "typeset") && !letters.contains('g');
         let bare = fields[1..].iter().map(Text::known).filter(|word| !word.starts_with(['-', '+']));
         let named = declared.iter().map(|(assign, _)| assign.name.as_str()).chain(bare);
-        for name in named.filter(|_| is_local).map(str::to_owned).collect::<Vec<_>>() {
+        let exports = (verb == "export" || letters.contains('x')) && !letters.contains('n');
+        for name in named.map(str::to_owned).collect::<Vec<_>>() {
+            if exports && self.frame.exported.len() < MAX_VARIABLES {
+                self.frame.exported.insert(name.clone());
+            }
+            if !is_local {
+                continue;
+            }
             let before = self.frame.vars.get(&name).cloned();
             if let Some(own) = self.locals.last_mut() {
                 own.entry(name).or_insert(before);
@@ -203,6 +210,13 @@ impl Shell<'_> {
         let patterns = patterns();
         let fits = |name: &&String| patterns.iter().any(|pattern| fits_any(pattern, name, false));
         self.frame.vars.keys().filter(fits).cloned().collect()
+    }
+
+    /// Those of these variables that this command set and exported.
+    pub(crate) fn exported(&self, names: &[&str]) -> Vec<String> {
+        let is_exported =
+            |name: &&&str| self.frame.exported.contains(**name) && self.frame.vars.contains_key(**name);
+        names.iter().filter(is_exported).map(|name| (*name).to_owned()).collect()
     }
 
     /// The value of a variable that this command set. With several values, the current choice.

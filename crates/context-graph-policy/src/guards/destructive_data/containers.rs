@@ -1,7 +1,7 @@
 //! Containers and workloads that may be removed: those of tests, finished ones, and a single pod that restarts.
 
 use super::Case;
-use crate::effects::{Run, Text};
+use crate::effects::{Origin, Piece, Run, Text};
 use crate::programs::Invocation;
 
 /// Whether the services come from a file or a project for tests.
@@ -19,14 +19,25 @@ pub(in crate::guards) fn is_composed_for_tests(call: &Invocation<'_>) -> bool {
 pub(in crate::guards) fn removes_finished(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let before = case.calls.iter().take_while(|other| !std::ptr::eq(other.run, call.run));
     let before: Vec<&Invocation<'_>> = before.filter(|other| other.run.name == call.run.name).collect();
-    match call.word(0) {
-        "rm" => !call.has("-v") && takes_only(&before, &["ps", "ls", "list"], is_finished),
-        "rmi" => takes_only(&before, &["images", "ls", "list"], is_dangling),
+    if !takes_listed(call.run) {
+        return false;
+    }
+    match (call.word(0), call.word(1)) {
+        ("rm", _) | ("container", "rm") => {
+            !call.has("-v") && takes_only(&before, &["ps", "ls", "list"], is_finished)
+        }
+        ("rmi", _) | ("image", "rm") => takes_only(&before, &["images", "ls", "list"], is_dangling),
         _ => false,
     }
 }
 
-/// Whether the names come only from lists of this kind: the last list must be one, and every list that prints only names.
+/// Whether what is not known of the arguments comes from programs. Nobody knows what is in a variable or a file.
+pub(super) fn takes_listed(run: &Run) -> bool {
+    let mut pieces = run.args.iter().flat_map(|arg| &arg.0);
+    pieces.all(|piece| !matches!(piece, Piece::Hole(origin) if *origin != Origin::Output))
+}
+
+/// Whether the lists are only of this kind: the last one, and every one that prints only names.
 fn takes_only(before: &[&Invocation<'_>], verbs: &[&str], kind: impl Fn(&Run) -> bool) -> bool {
     let lists = |call: &&&Invocation<'_>| call.words.iter().take(2).any(|word| verbs.contains(&word.known()));
     let names = |call: &&Invocation<'_>| call.has_any(&["-q", "--quiet", "--format"]);

@@ -1,5 +1,8 @@
 //! Databases: statements that delete data, from a client, a framework or a pipe.
 
+use std::collections::HashSet;
+
+use super::containers::takes_listed;
 use super::{Case, comments, for_tests};
 use crate::effects::{Run, Text};
 use crate::programs::Invocation;
@@ -46,9 +49,9 @@ const DATABASE_CLIENTS: &[&str] = &[
 pub(super) fn drops_database(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let run = call.run;
     let words = || run.args.iter().map(ToString::to_string);
-    // Only here a `#` begins a comment.
-    let has_hash = matches!(run.name.as_str(), "mysql" | "mariadb" | "mycli");
-    let fed = || run.stdin.as_deref().is_some_and(|sql| deletes_data(sql, has_hash));
+    // Only here a `#` begins a comment, and a backslash escapes a quote.
+    let is_mysql = matches!(run.name.as_str(), "mysql" | "mariadb" | "mycli");
+    let fed = || run.stdin.as_deref().is_some_and(|sql| deletes_data(sql, is_mysql));
     match run.name.as_str() {
         // The server's own protocol, sent to it directly.
         "nc" | "ncat" | "netcat" | "telnet" | "socat" => run.stdin.as_deref().is_some_and(|text| {
@@ -57,7 +60,7 @@ pub(super) fn drops_database(case: &Case<'_>, call: &Invocation<'_>) -> bool {
         }),
         name if DATABASE_CLIENTS.contains(&name) => {
             !for_tests::is_temporary(case, call)
-                && (words().any(|word| deletes_data(&word, has_hash)) || name != "sql" && fed())
+                && (words().any(|word| deletes_data(&word, is_mysql)) || name != "sql" && fed())
         }
         "rails" | "rake" => words().any(|word| matches!(word.as_str(), "dbconsole" | "db")) && fed(),
         "prisma" => words().any(|word| word == "execute") && fed(),
@@ -100,17 +103,20 @@ fn framework(case: &Case<'_>, run: &Run, file: &str) -> bool {
 }
 
 /// Whether text for a database client contains statements that delete data.
-fn deletes_data(sql: &str, has_hash: bool) -> bool {
-    // Databases differ in what begins a line comment, so the text is checked with and without such comments.
+fn deletes_data(sql: &str, is_mysql: bool) -> bool {
+    // Databases differ in what begins a line comment, so the text is checked with and without such comments. `MySQL`
+    // can be told not to read backslashes as escapes.
     let upper = sql.to_ascii_uppercase();
-    let marks: &[&str] = if has_hash { &["--", "#"] } else { &["--"] };
-    are_deleting(&flattened(&upper, &[])) || are_deleting(&flattened(&upper, marks))
+    let marks: &[&str] = if is_mysql { &["--", "#"] } else { &["--"] };
+    let readings = [(&[][..], false), (marks, false), (&[], true), (marks, true)];
+    let readings = &readings[..if is_mysql && upper.contains('\\') { 4 } else { 2 }];
+    readings.iter().any(|(marks, escapes)| are_deleting(&flattened(&upper, marks, *escapes)))
 }
 
 /// The statements in capital letters, without comments, strings and line breaks. `marks` begin the comment of a line.
-pub(super) fn flattened(upper: &str, marks: &[&str]) -> String {
+pub(super) fn flattened(upper: &str, marks: &[&str], escapes: bool) -> String {
     // Text in quotes is data, unless it is run as a statement.
-    let upper = comments::without(upper, marks, upper.contains("EXECUTE"));
+    let upper = comments::without(upper, marks, upper.contains("EXECUTE"), escapes);
     upper.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -189,16 +195,18 @@ pub(super) fn without_passing(flat: &str) -> String {
     if !flat.contains("DROP ") {
         return flat.to_owned();
     }
-    let mut made: Vec<(&str, &str)> = Vec::new();
+    let mut made: HashSet<(&str, &str)> = HashSet::new();
     let kept = flat.split(';').filter(|statement| {
         let words: Vec<&str> = statement.split([' ', '(']).filter(|word| !word.is_empty()).collect();
-        match words.as_slice() {
+        // PostgreSQL ends the connections first.
+        let words = words.strip_suffix(&["WITH", "FORCE)"]).unwrap_or(&words);
+        match words {
             // With `IF NOT EXISTS` it may be an older one.
             ["CREATE", kind @ ("TABLE" | "DATABASE"), name, ..]
             | ["CREATE", "TEMP" | "TEMPORARY", kind @ "TABLE", name, ..]
                 if *name != "IF" =>
             {
-                made.push((kind, name.trim_matches(['`', '"'])));
+                made.insert((kind, name.trim_matches(['`', '"'])));
                 true
             }
             ["DROP", kind @ ("TABLE" | "DATABASE"), "IF", "EXISTS", name]
@@ -231,6 +239,7 @@ pub(in crate::guards) fn is_passing_scan(case: &Case<'_>, run: &Run) -> bool {
     };
     let mut listed = case.runs().take_while(|other| !std::ptr::eq(*other, run)).filter(lists).peekable();
     is_client(run)
+        && takes_listed(run)
         && run.args.iter().any(|arg| arg.known().eq_ignore_ascii_case("del") || arg.known() == "unlink")
         && listed.peek().is_some()
         && listed.all(is_passing)

@@ -43,6 +43,10 @@ const FRAMEWORKS: &[&str] = &[
     "typeorm",
 ];
 
+/// Variables that choose a framework's database.
+pub(crate) const MODES: &[&str] =
+    &["MIX_ENV", "NODE_ENV", "APP_ENV", "RAILS_ENV", "RACK_ENV", "DJANGO_SETTINGS_MODULE"];
+
 /// Whether the program is a framework.
 pub(crate) fn is_framework(name: &str) -> bool {
     FRAMEWORKS.contains(&name)
@@ -81,15 +85,15 @@ fn is_set_for_tests(call: &Invocation<'_>) -> bool {
         set.map(|(_, value)| value.to_string())
     };
     let is_last = |value: &str| matches!(value.rsplit('.').next(), Some("test" | "testing"));
-    let args = call.run.args.iter().map(ToString::to_string);
-    let told = args.filter_map(|arg| {
-        let (name, value) = arg.split_once('=')?;
-        matches!(name, "--env" | "--environment" | "--settings").then(|| value.to_owned())
+    let args: Vec<String> = call.run.args.iter().map(ToString::to_string).collect();
+    let names_mode = |name: &str| matches!(name, "--env" | "--environment" | "--settings");
+    let told = args.iter().enumerate().filter_map(|(at, arg)| match arg.split_once('=') {
+        Some((name, value)) => names_mode(name).then(|| value.to_owned()),
+        None if names_mode(arg) => Some(args.get(at + 1).cloned().unwrap_or_default()),
+        None => None,
     });
     let told = told.chain(call.value("--environment").map(ToString::to_string));
-    let modes =
-        values(&["MIX_ENV", "NODE_ENV", "APP_ENV", "RAILS_ENV", "RACK_ENV", "DJANGO_SETTINGS_MODULE"]);
-    let modes: Vec<String> = told.chain(modes).collect();
+    let modes: Vec<String> = told.chain(values(MODES)).collect();
     let addresses: Vec<String> = values(&["DATABASE_URL"]).collect();
     // Without an address, the library for PostgreSQL takes the name of the database from here.
     let mut named = addresses.iter().cloned().chain(values(&["PGDATABASE"]));
@@ -190,12 +194,24 @@ fn goes_elsewhere(call: &Invocation<'_>) -> bool {
     let args = call.run.args.iter().map(ToString::to_string);
     let is_mysql = matches!(call.run.name.as_str(), "mysql" | "mariadb");
     args.chain(call.run.stdin.clone()).any(|text| {
-        let flat = flattened(&text.to_ascii_uppercase(), &[]);
-        let opens = ["\\C ", "\\CONNECT", "USE ", "ATTACH ", ".OPEN ", "GETSIBLINGDB(", "GETDB(", "CONNECT("];
-        opens.iter().any(|word| flat.contains(word))
-            || is_mysql && (flat.contains("\\U ") || names_another(&flat))
-            || without_passing(&flat).contains("DROP DATABASE")
+        let upper = text.to_ascii_uppercase();
+        let goes = |flat: &str| {
+            opens_another(flat)
+                || is_mysql && (flat.contains("\\U ") || names_another(flat))
+                || without_passing(flat).contains("DROP DATABASE")
+        };
+        goes(&flattened(&upper, &[], false)) || is_mysql && goes(&flattened(&upper, &[], true))
     })
+}
+
+/// Whether statements or commands of a client open another database.
+fn opens_another(flat: &str) -> bool {
+    let opens = ["\\C ", "\\CONNECT", "USE ", "USE(", "GETSIBLINGDB(", "GETDB(", "CONNECT("];
+    let mut words = flat.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    opens.iter().any(|word| flat.contains(word))
+        || words.any(|word| word == "ATTACH")
+        // `sqlite3` takes the beginning of a command, too.
+        || flat.split([' ', ';']).any(|word| matches!(word, ".O" | ".OP" | ".OPE" | ".OPEN"))
 }
 
 /// Whether a statement for `MySQL` changes a table of another database: `DROP TABLE prod.users`.

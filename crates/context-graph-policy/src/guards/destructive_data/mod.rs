@@ -16,7 +16,7 @@ pub(super) use containers::{is_composed_for_tests, is_one_pod, removes_finished}
 pub(super) use databases::is_passing_scan;
 use databases::{drops_database, makes_statements};
 pub(in crate::guards) use for_tests::is_for_tests;
-pub(crate) use for_tests::is_framework;
+pub(crate) use for_tests::{MODES, is_framework};
 
 pub(super) static DATABASE: Rule = Rule::ask("destructive-data/database", Severity::High);
 pub(super) static CONTAINER: Rule = Rule::ask("destructive-data/container", Severity::High);

@@ -58,29 +58,32 @@ fn below_project<'p>(path: &'p str, case: &Case<'_>) -> &'p str {
 fn is_open_key(path: &str, name: &str) -> bool {
     let open_folder = |folder: &str| {
         matches!(folder, "public" | "localhost" | "node_modules" | "site-packages" | "vendor")
-            || words_of(folder).any(|word| FOR_TESTS.contains(&word))
+            || words_of(folder).any(is_for_tests)
     };
+    let is_public = |word: &str| word.starts_with("public") || word.ends_with("public");
     let open_word =
-        |word: &str| matches!(word, "public" | "pub" | "ca" | "localhost") || FOR_TESTS.contains(&word);
+        |word: &str| matches!(word, "pub" | "ca" | "localhost") || is_public(word) || is_for_tests(word);
     let certifies = |word: &str| {
-        ["cert", "chain"]
-            .iter()
-            .any(|kind| word.starts_with(kind) || word.trim_end_matches('s').ends_with(kind))
-            || word.starts_with("certificate")
+        word.contains("cert") || word.starts_with("chain") || word.trim_end_matches('s').ends_with("chain")
     };
+    // `rootCA.pem` is a certificate, `rootCA-key.pem` is not.
+    let of_authority = |name: &str| !name.contains("key") && words_of(name).any(|word| word.ends_with("ca"));
     // A `.key` file beside a certificate is its private key.
-    let certificate = !has_extension(name, &["key"]) && path.split('/').flat_map(words_of).any(certifies);
+    let certificate = !has_extension(name, &["key"])
+        && (path.split('/').flat_map(words_of).any(certifies) || of_authority(name));
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     !name.contains("priv")
         && (certificate || folders.split('/').any(open_folder) || words_of(name).any(open_word))
 }
 
-/// Words in the names of folders and files for tests.
-const FOR_TESTS: &[&str] =
-    &["test", "tests", "testing", "testdata", "fixture", "fixtures", "example", "examples"];
+/// Whether a word in the name of a folder or file says that it is for tests: `testdata`, `test1`.
+fn is_for_tests(word: &str) -> bool {
+    word.starts_with("test") || matches!(word, "fixture" | "fixtures" | "example" | "examples")
+}
 
+/// The words of a name. `mkcert` writes a plus before the number of further hosts.
 fn words_of(name: &str) -> impl Iterator<Item = &str> {
-    name.split(['.', '-', '_', ' '])
+    name.split(['.', '-', '_', ' ', '+'])
 }
 
 /// Whether the target is an unknown file in a folder of keys, as `find` passes it on.

@@ -142,7 +142,9 @@ pub(super) fn is_passed_on(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let tells_password = call.words.iter().any(|word| word.known() == "get-login-password");
     let shows_names =
         |run: &Run| run.name == "jq" && run.args.iter().any(|arg| matches!(arg.known(), "keys" | "keys[]"));
-    tells_password && is_taken(case, call.run, &|run| run.has("--password-stdin"))
+    let logs_in = |run: &Run| run.has("--password-stdin");
+    tells_password
+        && (is_taken(case, call.run, &logs_in) || is_handed_on(case, "get-login-password", &logs_in))
         || call.word(0) == "output" && is_taken(case, call.run, &shows_names)
 }
 
@@ -157,6 +159,36 @@ fn is_taken(case: &Case<'_>, run: &Run, takes: &dyn Fn(&Run) -> bool) -> bool {
         next.fed_by == run.name
             && (takes(next)
                 || matches!(next.name.as_str(), "tr" | "head" | "cut") && is_taken(case, next, takes))
+    })
+}
+
+/// Whether what a command prints is only put into a line or a variable, which nothing uses but a run that takes it:
+/// `PW=$(aws ecr get-login-password); echo $PW | docker login --password-stdin`.
+fn is_handed_on(case: &Case<'_>, verb: &str, takes: &dyn Fn(&Run) -> bool) -> bool {
+    let runs: Vec<&Run> = case.runs().collect();
+    let Some(at) = runs.iter().position(|run| run.has(verb)) else { return false };
+    let rest = &runs[at + 1..];
+    let Some(login) = rest.iter().find(|run| takes(run)) else { return false };
+    let feeds = |at: usize| rest.get(at + 1).is_some_and(|next| next.fed_by == rest[at].name && takes(next));
+    // The program that takes it gets other values, too: `docker push $TAG`.
+    let shows =
+        |run: &Run| run.name != login.name && run.args.iter().any(|arg| arg.has_origin(Origin::Output));
+    is_substituted(case.command, verb) && (0..rest.len()).all(|at| !shows(rest[at]) || feeds(at))
+}
+
+/// Whether a word is only in substitutions.
+fn is_substituted(command: &str, word: &str) -> bool {
+    let (mut is_open, mut quotes) = (false, 0);
+    let mut parts: Vec<&str> = command.split(word).collect();
+    // What follows the last one does not matter.
+    parts.pop();
+    parts.into_iter().all(|before| {
+        quotes += before.matches('`').count();
+        is_open = match before.rfind("$(") {
+            Some(open) => !before[open..].contains(')'),
+            None => is_open && !before.contains(')'),
+        };
+        is_open || quotes % 2 == 1
     })
 }
 

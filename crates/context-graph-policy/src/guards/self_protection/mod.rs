@@ -1,6 +1,8 @@
 //! Our own state and configuration, and the client's settings that call us. Whoever can change these can switch
 //! the guard off, so every tool and every way to write is checked.
 
+mod yaml_head;
+
 use context_graph_events::quoted;
 
 use super::places::{has_extension, hits, is_within};
@@ -108,24 +110,16 @@ fn brings_hooks(path: &str, text: &str) -> bool {
     let is_own = ["/.claude/agents/", "/.claude/skills/", "/.claude/commands/"]
         .iter()
         .any(|folder| place.contains(folder));
-    let text = text.trim_start_matches('\u{feff}');
-    let head = text.strip_prefix("---").map(|head| head.split("\n---").next().unwrap_or(head));
-    // An edit may add the key without the lines around it.
-    let lines = head.unwrap_or(text).lines();
-    is_own
-        && place.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("md"))
-        && (head.is_some_and(|head| head.trim_start().starts_with('{') && head.contains("hooks"))
-            || lines.into_iter().any(|line| names_hooks(line, head.is_some())))
-}
-
-/// Whether a line of YAML begins the map `hooks`. All lines of a head may be indented.
-fn names_hooks(line: &str, in_head: bool) -> bool {
-    let line = if in_head { line.trim_start() } else { line };
-    let Some((key, value)) = line.split_once(':') else { return in_head && line.trim_end() == "? hooks" };
-    let (key, value) = (key.trim_end(), value.trim_start());
-    // In double quotes a letter can be escaped.
-    let is_hooks = key.trim_matches(['"', '\'']) == "hooks" || key.starts_with('"') && key.contains('\\');
-    is_hooks && (value.is_empty() || value.starts_with(['{', '#', '&', '!', '*']))
+    if !is_own || !place.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("md")) {
+        return false;
+    }
+    // YAML ends a line at a lone `\r`, too.
+    let text = text.trim_start_matches('\u{feff}').replace('\r', "\n");
+    match text.strip_prefix("---") {
+        Some(head) => yaml_head::names_hooks(head.split("\n---").next().unwrap_or(head)),
+        // An edit may add the key without the lines around it.
+        None => text.lines().any(yaml_head::is_hooks),
+    }
 }
 
 /// An effect on a file of ours, or on one that calls us.

@@ -60,3 +60,37 @@ fn reading_is_free_and_neighbours_are_not_meant() {
         "gdb -p 123 -batch -ex bt",
     ]);
 }
+
+#[test]
+fn hooks_in_the_head_of_a_skill_are_met_however_they_are_written() {
+    let rules = |head: &str| {
+        let content = format!("---{head}---\nText\n");
+        let path = "/proj/app/.claude/skills/lint/SKILL.md";
+        rules_of("Write", &json!({"file_path": path, "content": content}))
+    };
+    for head in [
+        "\nhooks:\n  Stop: []\n",
+        "\n? hooks\n: {}\n",
+        "\n? \"hooks\"\n: {}\n",
+        "\n?  hooks # c\n: {}\n",
+        "\n? !!str 'hooks'\n: {}\n",
+        "\n!!str hooks:\n  Stop: []\n",
+        "\n&a hooks:\n  Stop: []\n",
+        "\n!!str &a \"h\\u006foks\":\n  Stop: []\n",
+        "\nx: &h {hooks: {}}\n<<: *h\n",
+        "\nname: &k hooks\n*k : {}\n",
+        "\n!!map\n{hooks: {}}\n",
+        "\rhooks:\r  Stop: []\r",
+        "\n# c\n{name: x, hooks: {}}\n",
+    ] {
+        assert_eq!(rules(head), ["self-protection/client-settings"], "{head}");
+    }
+    for head in [
+        "\nname: hooks\ndescription: Explains hooks: when they run\n",
+        "\ndescription: |\n  *hooks* run early\n  **Note**: hooks are run\n  ? hooks or none\n",
+        "\nname: webhooks\nwebhooks:\n  - a\n",
+        "\nname: lint\ntools: Read\n",
+    ] {
+        assert!(rules(head).is_empty(), "{head}");
+    }
+}
