@@ -1,4 +1,4 @@
-//! Signals: which are run, and what policies get to see of them.
+//! Signals: which of them run, and what policies see of their results.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

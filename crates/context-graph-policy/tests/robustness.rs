@@ -1,4 +1,4 @@
-//! No input panics, loops or takes long, and what is too much is asked about.
+//! No input causes a panic, an endless loop or a long run time, and the user is asked about input that is too large.
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read fails the test")]
 

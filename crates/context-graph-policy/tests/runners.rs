@@ -11,7 +11,7 @@ use serde_json::json;
 const HOME: &str = "/home/dev";
 const PROJECT: &str = "/home/dev/proj/app";
 
-/// The listed files, of which one is our program.
+/// The listed files. One of them is our program.
 struct Files(ListedFileSystem);
 
 impl FileSystem for Files {

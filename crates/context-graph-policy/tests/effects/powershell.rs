@@ -1,37 +1,28 @@
 //! How the guard reads PowerShell: statement by statement and word by word, without a full parser. Each test is an
 //! example of one thing that `src/effects/powershell/` understands, or of what it says when it cannot know.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use context_graph_policy::effects::{
-    Access, Disclosure, Effects, ListedFileSystem, Origin, Privilege, Run, SentKind, Text, Unknown,
+    Access, Disclosure, Effects, ListedFileSystem, Origin, Privilege, SentKind, Text, Unknown,
 };
-use context_graph_policy::{Context, Guards, PolicyConfig};
-use serde_json::json;
 
 fn effects(command: &str) -> Effects {
-    let fs = ListedFileSystem::default();
-    let ctx = Context { home: "/home/dev", project: "/app", cwd: "/app", fs: &fs };
-    Guards::new(PolicyConfig::default()).effects("PowerShell", &json!({ "command": command }), &ctx).unwrap()
+    super::of_command("PowerShell", command, &ListedFileSystem::default())
 }
 
-/// The programs and commands that would run, with their arguments.
 fn runs(command: &str) -> Vec<String> {
-    let line = |run: &Run| {
-        let args = run.args.iter().map(ToString::to_string);
-        std::iter::once(run.name.clone()).chain(args).collect::<Vec<_>>().join(" ")
-    };
-    effects(command).runs.iter().map(line).collect()
-}
-
-/// The paths that would be touched in this way.
-fn paths(command: &str, access: Access) -> Vec<String> {
-    let effects = effects(command);
-    let touched = effects.paths.iter().filter(|effect| effect.access == access);
-    touched.map(|effect| effect.target.path.to_string()).collect()
+    super::runs(&effects(command))
 }
 
 fn removed(command: &str) -> Vec<String> {
-    paths(command, Access::Delete)
+    super::paths(&effects(command), Access::Delete)
+}
+
+fn unknowns(command: &str) -> Vec<Unknown> {
+    effects(command).unknowns
+}
+
+fn paths(command: &str, access: Access) -> Vec<String> {
+    super::paths(&effects(command), access)
 }
 
 fn written(command: &str) -> Vec<String> {
@@ -41,10 +32,6 @@ fn written(command: &str) -> Vec<String> {
 /// Whether a folder is removed with everything in it.
 fn is_recursive(command: &str) -> bool {
     effects(command).paths.iter().any(|effect| effect.access == Access::Delete && effect.recursive)
-}
-
-fn unknowns(command: &str) -> Vec<Unknown> {
-    effects(command).unknowns
 }
 
 #[test]
@@ -83,14 +70,14 @@ fn a_variable_is_known_by_its_last_value() {
     // `$dir` is another variable than `$d`.
     assert_eq!(removed("$d = 'build'; $dir = 'src'; Remove-Item $dir"), ["/app/src"]);
     assert_eq!(removed("$d = 'build'; Remove-Item $dir"), ["…"]);
-    // The command on the right runs, whatever becomes of its result.
+    // The command on the right runs, whatever happens to its result.
     assert_eq!(removed("$x = Remove-Item build"), ["/app/build"]);
     // Case does not matter. Strings may be added, and a list is several files.
     assert_eq!(removed("$d = 'build'; $D = 'dist'; Remove-Item $d"), ["/app/dist"]);
     assert_eq!(removed("$d = 'a' + '/b'; $d += '/c'; Remove-Item $d"), ["/app/a/b/c"]);
     assert_eq!(removed("$all = 'a', 'b'; Remove-Item $all"), ["/app/a", "/app/b"]);
     assert_eq!(removed("$d = 'a b'; Remove-Item $d"), ["/app/a b"]);
-    // Of a value that is not plain text nothing is known, also if there was one before.
+    // Nothing is known about a value that is not plain text, even if the variable had a known value before.
     for other in ["\"$env:OUT_DIR\"", "Read-Host", "$x[0]", "(Pick 'a')"] {
         assert_eq!(removed(&format!("$d = 'build'; $d = {other}; Remove-Item $d")), ["…"], "{other}");
     }
@@ -106,7 +93,7 @@ fn the_systems_variables_are_folders_and_others_are_holes() {
     );
     assert_eq!(removed("Remove-Item $target/cache"), ["…/cache"]);
     assert_eq!(unknowns("Remove-Item $target/cache"), []);
-    // Of this target nothing at all is known.
+    // Nothing at all is known about this target.
     let target = Text::hole(Origin::Variable);
     assert_eq!(unknowns("Remove-Item $env:OUT_DIR"), [Unknown::DeleteTarget(target)]);
 }
@@ -130,7 +117,7 @@ fn a_pipe_carries_a_listing_to_the_next_command() {
     // The listing ends at a command that passes on something else.
     assert_eq!(removed("Get-ChildItem build | Measure-Object | Remove-Item"), Vec::<String>::new());
     assert_eq!(removed("Get-ChildItem build; Remove-Item"), Vec::<String>::new());
-    // What is read and what is moved is only what is listed.
+    // Only listed files are read or moved.
     assert_eq!(paths("Get-ChildItem notes -Recurse | Get-Content", Access::Read), ["/app/notes"]);
     assert_eq!(runs("gci logs/*.log | Move-Item -Destination old").last().unwrap(), "mv logs/*.log old");
 }

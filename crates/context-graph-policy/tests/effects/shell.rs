@@ -1,40 +1,27 @@
 //! How the guard reads shell commands: as a shell would, but without running anything. Each test is an example
 //! of one thing that the evaluator in `src/effects/shell/` understands, or of what it says when it cannot know.
-//! `against_bash.rs` compares it with a real shell.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+//! `tests/against_bash.rs` compares it with a real shell.
 
-use context_graph_policy::effects::{Access, Effects, ListedFileSystem, Origin, Run, Text, Unknown};
-use context_graph_policy::{Context, Guards, PolicyConfig};
-use serde_json::json;
+use context_graph_policy::effects::{Access, Effects, ListedFileSystem, Origin, Text, Unknown};
 
 fn effects(command: &str) -> Effects {
-    let fs = ListedFileSystem::default();
-    let ctx = Context { home: "/home/dev", project: "/app", cwd: "/app", fs: &fs };
-    Guards::new(PolicyConfig::default()).effects("Bash", &json!({ "command": command }), &ctx).unwrap()
+    super::of_command("Bash", command, &ListedFileSystem::default())
 }
 
-/// The programs that would run, with their arguments.
 fn runs(command: &str) -> Vec<String> {
-    let line = |run: &Run| {
-        let args = run.args.iter().map(ToString::to_string);
-        std::iter::once(run.name.clone()).chain(args).collect::<Vec<_>>().join(" ")
-    };
-    effects(command).runs.iter().map(line).collect()
-}
-
-/// The paths that would be touched in this way.
-fn paths(command: &str, access: Access) -> Vec<String> {
-    let effects = effects(command);
-    let touched = effects.paths.iter().filter(|effect| effect.access == access);
-    touched.map(|effect| effect.target.path.to_string()).collect()
+    super::runs(&effects(command))
 }
 
 fn removed(command: &str) -> Vec<String> {
-    paths(command, Access::Delete)
+    super::paths(&effects(command), Access::Delete)
 }
 
 fn unknowns(command: &str) -> Vec<Unknown> {
     effects(command).unknowns
+}
+
+fn paths(command: &str, access: Access) -> Vec<String> {
+    super::paths(&effects(command), access)
 }
 
 #[test]

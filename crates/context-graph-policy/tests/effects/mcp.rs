@@ -1,26 +1,17 @@
 //! How the guard reads calls of tools that MCP servers offer. It knows none of them: a tool's name says what it
 //! does, and the names of its fields say to what. Each test is an example of one thing that `src/effects/mcp/`
 //! understands.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use context_graph_policy::effects::{Access, Effects, ListedFileSystem, Privilege, Run, SentKind, Unknown};
-use context_graph_policy::{Context, Guards, PolicyConfig};
+use context_graph_policy::effects::{Access, Effects, ListedFileSystem, Privilege, SentKind, Unknown};
 use serde_json::{Value, json};
 
 /// The effects of a call of `server__tool`.
 fn effects(tool: &str, input: &Value) -> Effects {
-    let fs = ListedFileSystem::default();
-    let ctx = Context { home: "/home/dev", project: "/app", cwd: "/app", fs: &fs };
-    Guards::new(PolicyConfig::default()).effects(&format!("mcp__{tool}"), input, &ctx).unwrap()
+    super::of_call(&format!("mcp__{tool}"), input, &ListedFileSystem::default())
 }
 
-/// The programs that would run, with their arguments.
 fn runs(tool: &str, input: &Value) -> Vec<String> {
-    let line = |run: &Run| {
-        let args = run.args.iter().map(ToString::to_string);
-        std::iter::once(run.name.clone()).chain(args).collect::<Vec<_>>().join(" ")
-    };
-    effects(tool, input).runs.iter().map(line).collect()
+    super::runs(&effects(tool, input))
 }
 
 /// The paths that would be touched, and how.
@@ -29,9 +20,8 @@ fn touched(tool: &str, input: &Value) -> Vec<(Access, String)> {
     effects.paths.iter().map(|effect| (effect.access, effect.target.path.to_string())).collect()
 }
 
-/// The paths that would be touched in this way.
 fn paths(tool: &str, input: &Value, access: Access) -> Vec<String> {
-    touched(tool, input).into_iter().filter(|(how, _)| *how == access).map(|(_, path)| path).collect()
+    super::paths(&effects(tool, input), access)
 }
 
 fn removed(tool: &str, input: &Value) -> Vec<String> {
@@ -64,7 +54,7 @@ fn fields_named_like_paths_hold_paths_and_others_hold_text() {
     assert_eq!(paths("fs__write_files", &table, Access::Write), ["/app/src/a.rs", "/app/src/b.rs"]);
     let edit = json!({"filePath": "a", "edits": [{"oldText": "/etc/x", "newText": "/etc/y"}]});
     assert_eq!(touched("fs__edit_file", &edit), [(Access::Write, "/app/a".to_owned())]);
-    // What a tool removes may be in any field, if it must be a path and is no text.
+    // The path of what a tool removes may be in any field, if the value must be a path and is not ordinary text.
     let input = json!({"what": "/app/a", "note": "/app/b", "uri": "file:///app/c%20d"});
     assert_eq!(removed("fs__delete", &input), ["/app/a", "/app/c d"]);
     // Too many values to look at all of them.
@@ -80,7 +70,7 @@ fn a_name_belongs_to_the_folder_beside_it() {
     assert!(contains(&json!({"root": "src", "path": "x"}), "/app/src/x"));
     assert!(!contains(&json!({"root": "src", "path": "x"}), "/app/src"));
     assert!(contains(&json!({"path": ["src", "x"]}), "/app/src/x"));
-    // An absolute path belongs nowhere else, and a name alone is no path.
+    // An absolute path is not joined with another folder, and a name alone is not a path.
     assert_eq!(removed("fs__delete_file", &json!({"root": "src", "path": "/x"})), ["/x"]);
     assert_eq!(removed("fs__delete_file", &json!({"name": "x", "title": "y"})), Vec::<String>::new());
 }
@@ -138,7 +128,7 @@ fn a_tools_input_may_be_one_level_deeper() {
         assert_eq!(removed("x__do", &input), ["/app/a"], "{input}");
     }
     assert_eq!(removed("fs__delete_file", &json!({"params": {"path": "a"}})), ["/app/a"]);
-    // The folder of the call is that of its steps too. A step's folder is its own.
+    // The call's folder also applies to its steps. A step's own folder applies only to that step.
     let steps = json!({"cwd": "src", "steps": [{"command": "rm a"}, {"command": "rm b", "cwd": "/srv"}]});
     assert_eq!(removed("x__do", &steps), ["/app/src/a", "/srv/b"]);
     for input in [json!({"note": "{\"command\": \"rm a\"}"}), json!({"job": {"note": "rm a"}})] {
@@ -212,7 +202,7 @@ fn what_a_server_would_delete_for_good_is_a_deletion_and_small_things_are_not() 
     assert!(!deletes("acme__list_customers", json!({"id": "1"})));
     assert!(!deletes("http__request", json!({"method": "DELETE", "url": "http://localhost:3000/users/1"})));
     assert!(!deletes("k8s__scale_deployment", json!({"name": "web", "replicas": 2})));
-    // A file has a path, and its rules judge that.
+    // A file has a path, and the rules for paths judge that.
     assert!(!deletes("fs__delete_file", json!({"path": "a"})));
 }
 

@@ -1,19 +1,17 @@
 //! How the guard reads code in other languages, given as an option, on standard input or in a file. It does not
-//! parse the languages: it looks for calls that act, and takes the strings beside them as what they act on. Each
-//! test is an example of one thing that `src/effects/inline/` understands.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+//! parse the languages: it looks for calls that act, and takes the strings beside them as the targets of these calls.
+//! Each test is an example of one thing that `src/effects/inline/` understands.
 
 use context_graph_policy::effects::{
-    Access, Disclosure, Effects, ListedFileSystem, Origin, Run, SentKind, Text, Unknown,
+    Access, Disclosure, Effects, ListedFileSystem, Origin, SentKind, Text, Unknown,
 };
-use context_graph_policy::{Context, Guards, PolicyConfig};
-use serde_json::json;
+
+use super::runs;
 
 /// The effects of a shell command.
 fn shell(command: &str) -> Effects {
     let fs = ListedFileSystem::default().with_content("/app/helper.py", b"import os");
-    let ctx = Context { home: "/home/dev", project: "/app", cwd: "/app", fs: &fs };
-    Guards::new(PolicyConfig::default()).effects("Bash", &json!({ "command": command }), &ctx).unwrap()
+    super::of_command("Bash", command, &fs)
 }
 
 /// The effects of code that a program gets on its standard input.
@@ -21,20 +19,10 @@ fn effects(program: &str, code: &str) -> Effects {
     shell(&format!("{program} <<'END'\n{code}\nEND"))
 }
 
-/// The programs that would run, with their arguments.
-fn runs(effects: &Effects) -> Vec<String> {
-    let line = |run: &Run| {
-        let args = run.args.iter().map(ToString::to_string);
-        std::iter::once(run.name.clone()).chain(args).collect::<Vec<_>>().join(" ")
-    };
-    effects.runs.iter().map(line).collect()
-}
-
 /// The paths that would be touched in this way, each once.
 fn paths(effects: &Effects, access: Access) -> Vec<String> {
     let mut paths = Vec::new();
-    for effect in effects.paths.iter().filter(|effect| effect.access == access) {
-        let path = effect.target.path.to_string();
+    for path in super::paths(effects, access) {
         if !paths.contains(&path) {
             paths.push(path);
         }
