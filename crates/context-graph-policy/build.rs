@@ -119,7 +119,7 @@ fn names_of(rows: &[Row]) -> Result<BTreeMap<String, usize>, String> {
     Ok(names)
 }
 
-/// Static lists under numbered names: a list within a list is a static of its own.
+/// Static lists under numbered names. A list within a list becomes a separate static.
 #[derive(Default)]
 struct Tables {
     text: String,

@@ -158,7 +158,7 @@ fn tables(kinds: &[Kind]) -> Outcome<String> {
         let row = |address| move |shape| Row { shape, kind: at, address };
         rows.extend(kind.tokens.iter().map(row(false)).chain(kind.addresses.iter().map(row(true))));
     }
-    // Of prefixes with the same beginning, the longer one is tried first.
+    // If several prefixes begin alike, the longest is tried first.
     rows.sort_by(|one, other| {
         let (one, other) = (&one.shape.0, &other.shape.0);
         one[..2].cmp(&other[..2]).then(other.len().cmp(&one.len())).then(one.cmp(other))

@@ -2,7 +2,8 @@
 //!
 //!     cargo run --release -p context-graph-policy --example rego_cost [FOLDER]
 //!
-//! A hook is a new process each time, so the first round is the one that counts; the last shows what a warm one takes.
+//! A hook is a new process each time, so only the first round counts. The last round shows how long a warm process
+//! takes.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods, reason = "a measuring tool")]
 

@@ -87,7 +87,7 @@ impl Verdict {
         })
     }
 
-    /// Whether the event does not simply continue: it is refused or asked about.
+    /// Whether the event is refused or asked about, so that it does not simply continue.
     pub const fn refuses_or_asks(&self) -> bool {
         self.rank() >= 3
     }

@@ -1,4 +1,4 @@
-//! Guesses what was meant by an unknown name.
+//! Guesses which known name an unknown one was meant to be.
 
 /// A guess: the nearest name, or the only one that continues the wrong name after an underscore. Empty if there
 /// is none.

@@ -1,8 +1,8 @@
 //! What an event can carry, and what happens to a verdict that it cannot carry.
 //!
 //! The table comes from the events: [`reply_spec`] says which verbs the client honours. Any other verdict
-//! becomes the nearest stricter one. If nothing stricter exists, the looser `block` is better than nothing. If
-//! the event takes no verdict, it is dropped. The decision records each of these changes.
+//! becomes the nearest stricter one. If nothing stricter exists, the looser `block` is better than nothing. If the
+//! event takes no verdict, the verdict is dropped. The decision records each of these changes.
 
 use context_graph_events::agents::{Agent, Caller};
 use context_graph_events::claude_code::reply_spec;
@@ -39,8 +39,9 @@ fn nearest_of(verbs: &[Verb], verb: Verb) -> Option<Verb> {
     stricter.or_else(|| verbs.iter().copied().filter(refusing).filter(|_| verb < Verb::Modify).min())
 }
 
-/// The final decision: as the event can carry it, and as the agent can, if it is not Claude Code. An agent that was held
-/// before is released. A settled decision can be settled again after others were joined to it.
+/// The final decision, changed to what the event can carry and, if the agent is not Claude Code, to what the agent
+/// can carry. An agent that was held before is released. A settled decision can be settled again after others were
+/// joined to it.
 #[must_use]
 pub fn settle(caller: Option<&Caller>, event: &Event, decision: Decision) -> Decision {
     let fitted = match event.known_name() {
@@ -136,7 +137,7 @@ fn drop_context(decision: Decision, why: &str) -> Decision {
     decision.without_context().with_uncarried(what)
 }
 
-/// The verdict that takes the place of another, and what is said about it.
+/// The verdict that replaces another one, and the words that describe the change.
 fn replacement(verb: Option<Verb>) -> (Verdict, String) {
     match verb {
         Some(verb) => (of_verb(verb), format!("`{}` instead", verb.as_str())),

@@ -7,7 +7,7 @@
 //! - [`guards`]: the built-in rules over effects.
 //! - [`config`]: what a team, a user and a project configure, and how these are merged.
 //! - [`rules`]: the rules of a project, built from all of these.
-//! - [`trust`]: what counts of a project's files before the user has trusted them.
+//! - [`trust`]: which parts of a project's files count before the user has trusted them.
 //!
 //! Nothing here reads the environment or starts a process. The caller passes the texts of policy files
 //! ([`rules::Sources`]) and provides what only a process can do ([`rules::Host`]). Only [`rego`] measures time, for
@@ -15,9 +15,10 @@
 //! and guards see the file system through [`FileSystem`]: names and links, and the content only of files that say what
 //! a call would do (see there).
 //!
-//! Words: a *gate* is a command that must pass before the agent may stop. A *signal* is a command whose output policies ask
-//! for. An *action* is a command that is started after an event was answered. The *standing* of a project says whether the
-//! user has trusted its files. A *layer* is one of the policies that are merged: the team's, the user's, the project's. A
+//! Terms: a *gate* is a command that must pass before the agent may stop. A *signal* is a command whose output
+//! policies ask for. An *action* is a command that is started after an event was answered. The *standing* of a
+//! project says whether the user has trusted its files. A *layer* is one of the policies that are merged: the team's,
+//! the user's, the project's. A
 //! *bundle* is a team's policy as it is signed and fetched.
 
 pub mod config;

@@ -263,7 +263,7 @@ mod tests {
                     Verb::Modify => of(Verdict::Modify(changed.clone())),
                     Verb::Allow => of(Verdict::Allow),
                     Verb::AddContext => Decision::context("c", "mind the gap"),
-                    // No rule can say it.
+                    // No rule can return this verb.
                     Verb::Defer => continue,
                 };
                 assert_ne!(reply(event, &decision), reply(event, &Decision::none()), "{event} {verb:?}");

@@ -16,7 +16,8 @@ const MAX_SCRIPTS: usize = 4;
 /// How many scripts that run each other are read.
 const MAX_DEPTH: usize = 3;
 
-/// Rules that also apply inside files, in addition to those of self-protection in `judged`. Their damage cannot be undone.
+/// Rules that also apply inside files, in addition to those of self-protection in `judged`. They guard against damage
+/// that cannot be undone.
 const GRAVE: &[&str] = &[
     "destructive-files/root",
     "destructive-files/home",

@@ -1,4 +1,4 @@
-//! Patterns in which `*` stands for any characters, including slashes, and `?` for one byte.
+//! Patterns in which `*` matches any characters, including slashes, and `?` matches one byte.
 
 /// Whether a pattern matches a whole text. `fold` ignores case.
 pub(crate) fn fits(pattern: &str, text: &str, fold: bool) -> bool {

@@ -1,7 +1,7 @@
 //! Where secrets are stored: patterns of files and folders.
 //!
 //! `~` is the user's home, `*` any part of one name, `**` any number of folders. The code that matches paths
-//! against these patterns also knows about templates and public keys; here is only where to look.
+//! against these patterns also knows about templates and public keys; this file only says where to look.
 
 /// Keys and tokens of the user and the machine.
 pub const KEY_FILES: &[&str] = &[

@@ -6,7 +6,7 @@ use super::kind::Kind;
 use super::scan::Hit;
 use super::standins::made_up;
 
-/// Names of hash algorithms, which stand between the first two dollar signs.
+/// Names of hash algorithms, as they appear between the first two dollar signs.
 const WAYS: &[&[u8]] = &[
     b"1",
     b"2a",

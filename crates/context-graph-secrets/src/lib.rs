@@ -141,7 +141,7 @@ impl Redactor {
         self.replace(text, secrets, memory)
     }
 
-    /// The text with a marker in place of each hit, if there are any. With each hit comes the secret itself.
+    /// The text with a marker in place of each hit, if there are any. Each hit is returned with the secret itself.
     fn replace<'s>(
         &self,
         text: &str,

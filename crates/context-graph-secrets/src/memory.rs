@@ -40,7 +40,7 @@ struct Seen {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Memory {
     seen: Vec<Seen>,
-    /// A bit set of the anchors' lengths; the last bit stands for all longer ones.
+    /// A bit set of the anchors' lengths; the last bit is for all longer ones.
     lengths: u64,
     /// How many were added since it was read.
     fresh: usize,
@@ -83,7 +83,7 @@ impl Memory {
         self.fresh
     }
 
-    /// Adds a secret, if it can be told from ordinary text.
+    /// Adds a secret, if it can be distinguished from ordinary text.
     pub(super) fn note(&mut self, key: &[u8; 32], kind: Kind, secret: &[u8]) {
         let Some((from, to)) = anchor_of(secret).filter(|_| is_telling(secret)) else { return };
         let (Ok(offset), Ok(anchor_length), Ok(length)) =

@@ -175,8 +175,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Remembers passwords of the command that begins here. One that is piped into the command lies before it and is
-    /// stored at once.
+    /// Remembers passwords of the command that begins here. A password that is piped into the command is before it in
+    /// the text and is stored immediately.
     fn expect(&mut self, passwords: Vec<Hit>) {
         if passwords.is_empty() {
             return;

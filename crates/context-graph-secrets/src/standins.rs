@@ -23,7 +23,7 @@ const TELLING: [&[u8]; 10] = [
 /// Short words that show it only next to a separator: four or five letters in a row also occur in random text.
 const TELLING_APART: [&[u8]; 7] = [b"your", b"YOUR", b"xxxx", b"XXXX", b"dummy", b"Dummy", b"DUMMY"];
 
-/// Whether this is a placeholder for a token: an example, one repeated character, a count.
+/// Whether this is a placeholder for a token: an example, one repeated character, or characters that count up.
 pub(super) fn made_up(value: &[u8]) -> bool {
     let value = sample(value);
     TELLING.iter().any(|&telling| contains_any_case(value, telling))

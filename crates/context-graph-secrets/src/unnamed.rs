@@ -1,8 +1,8 @@
 //! Secrets without a name: a long random word that stands alone.
 //!
 //! Most long random words are not secrets but hashes, ids and data. So this rule is stricter than the others:
-//! it wants capitals, lower-case letters and digits, mixed at random, and no sign of an id or of a part of
-//! something larger.
+//! it requires capitals, lower-case letters and digits, mixed at random, and no sign that the word is an id or part
+//! of something larger.
 
 use super::bytes::{
     ALNUM, BASE64, DASH, DIGIT, DOT, EQUALS, LETTER, LOWER, NAME, PLUS_SLASH, QUOTE, SPACE, UNDERSCORE,

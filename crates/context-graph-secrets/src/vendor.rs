@@ -67,7 +67,7 @@ pub(super) fn token_within(bytes: &[u8], from: usize, to: usize) -> Option<Hit> 
 /// The longest part of a prefix before its first separator.
 const MAX_PREFIX: usize = 10;
 
-/// The JSON Web Token that begins here: three parts, of which the first two are JSON in Base64.
+/// The JSON Web Token that begins here: three parts; the first two are JSON in Base64.
 pub(super) fn web_token_at(bytes: &[u8], at: usize) -> Option<Hit> {
     if !starts(bytes, at, b"eyJ") {
         return None;

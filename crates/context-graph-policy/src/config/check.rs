@@ -47,7 +47,7 @@ pub enum ConfigError {
     /// A matcher for an event that has nothing to match, or a matcher that names nothing.
     #[error("the matcher `{0}` never matches: {1}")]
     BadMatcher(String, String),
-    /// Two entries of a kind with one name: the second would never count.
+    /// Two entries of one kind with the same name: the second would never count.
     #[error("`{0}` is there twice; give each a name of its own")]
     Twice(String),
     /// A path pattern that is empty or too long.

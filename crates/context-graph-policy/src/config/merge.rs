@@ -66,8 +66,8 @@ impl PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// A file as the team's. The rules that its descriptions of programs and its protected branches rely on are set
-    /// explicitly. Otherwise an exception of the user could switch them off.
+    /// Turns a file into the team's file. The rules that its descriptions of programs and its protected branches rely
+    /// on are set explicitly. Otherwise an exception of the user could switch them off.
     #[must_use]
     pub(crate) fn into_team(mut self) -> Self {
         let mut stated = Vec::new();
@@ -79,7 +79,7 @@ impl PolicyConfig {
             stated.extend(rules.map(|rule| format!("destructive-git/{rule}")));
         }
         for id in stated {
-            // What the whole guard is set to still counts.
+            // The setting of the whole guard still counts.
             let (enabled, verdict) = (Some(self.is_enabled(&id)), self.verdict(&id));
             self.guards.entry(id).or_insert(GuardConfig { enabled, verdict, reason: None });
         }

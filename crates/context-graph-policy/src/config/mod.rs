@@ -3,9 +3,9 @@
 //!
 //! The caller reads the files. A project's file can tighten what the user's file states, but not loosen it; the
 //! same holds for the user's file and the team's.
-//! What the user's file does not state, the project may set, unless the user says `lock = true`: then the
-//! defaults count as stated too. Naming paths also states the rules that protect them. Only the user can loosen
-//! the rules that protect the guard itself.
+//! The project may set anything that the user's file does not state, unless the user sets `lock = true`: then the
+//! defaults count as stated too. A file that names paths also states the rules that protect these paths. Only the
+//! user can loosen the rules that protect the guard itself.
 
 mod action;
 mod check;
@@ -74,7 +74,7 @@ pub struct Exception {
     /// Only for paths that match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Only for a command that does what this one does, however it is spelt.
+    /// Only for commands that do the same as this one, however they are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Why. Recorded each time the exception is used.
@@ -173,7 +173,7 @@ impl PolicyConfig {
         }
     }
 
-    /// Whether a pattern of branches, as `git push` takes it, matches a protected one.
+    /// Whether a pattern of branches, as `git push` accepts it, matches a protected one.
     pub(crate) fn protects_some(&self, pattern: &str) -> bool {
         let rooted = match pattern {
             _ if pattern.starts_with("refs/") => pattern.to_owned(),

@@ -15,7 +15,7 @@ pub enum FileKind {
     Link(String),
 }
 
-/// Folders of ours and of the client that environment variables name instead of the default ones.
+/// Our folders and the client's, where environment variables name others than the default ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NamedPlaces {
     /// The client's, with the user's settings.

@@ -233,7 +233,7 @@ mod tests {
                 1 => proptest::strategy::Just(Piece::Hole(Origin::Output)),
             ], 0..6),
         ) {
-            // Three stars mean no more than two, but the two algorithms may differ on them.
+            // Three stars mean the same as two, but the two algorithms may differ on them.
             let mut pattern: String = pattern;
             while pattern.contains("***") {
                 pattern = pattern.replace("***", "**");

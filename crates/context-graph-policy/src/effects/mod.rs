@@ -1,8 +1,8 @@
 //! What a tool call would do: the paths, hosts, programs and privileges that every guard looks at.
 //!
 //! `Write`, `Edit`, a shell command, an MCP tool and `python -c` all become the same effects, so one rule
-//! covers them all. What cannot be seen is an [`Unknown`], a value of its own, and the guards decide what it
-//! means. The work is bounded: input that is too long, deep or endless becomes an unknown, never a hang.
+//! covers them all. What cannot be seen becomes an [`Unknown`], and the guards decide what it means. The work is
+//! bounded: input that is too long, deep or endless becomes an unknown, never a hang.
 
 pub(crate) mod agent_settings;
 pub mod fs;

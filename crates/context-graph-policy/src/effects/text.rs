@@ -9,7 +9,8 @@ pub enum Origin {
     Variable,
     /// A variable that is named like a credential.
     Credential,
-    /// The same, and it belongs to a service that the guards know by the variable's name.
+    /// A variable that is named like a credential of a known service. The guards know the service by the variable's
+    /// name.
     Token(&'static str),
     /// The output of a command.
     Output,

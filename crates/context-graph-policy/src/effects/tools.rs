@@ -160,7 +160,7 @@ fn literal(path: &str) -> Text {
     Text::from(path)
 }
 
-/// How many patterns one with braces may become.
+/// How many patterns a pattern with braces may expand to.
 const MAX_BRACES: usize = 64;
 
 /// Searching a folder shows everything in it. Files named by a path or a pattern are read.

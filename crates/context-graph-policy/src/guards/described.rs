@@ -1,4 +1,4 @@
-//! What the tables say must be asked about, and one rule for programs without a description.
+//! Asks about what the tables list as dangerous, and has one rule for programs without a description.
 
 use context_graph_events::quoted;
 use context_graph_events::safe_text::tame;

@@ -1,5 +1,5 @@
-//! Work that git would discard: uncommitted changes, and history that others build on. The tables cover what a
-//! subcommand and its options decide alone. This module handles refs, ranges, paths and settings.
+//! Work that git would discard: uncommitted changes, and history that others build on. The tables cover everything
+//! that depends only on a subcommand and its options. This module handles refs, ranges, paths and settings.
 
 use context_graph_events::quoted;
 

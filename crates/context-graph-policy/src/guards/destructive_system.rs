@@ -168,7 +168,7 @@ pub(super) fn is_on_file(case: &Case<'_>, call: &Invocation<'_>) -> bool {
         let target = Target::new(name, &call.run.cwd, places);
         is_special(target.path.prefix()) || target.real.iter().any(|place| is_special(place))
     };
-    // Options that the tables do not know may be followed by anything, and some name a second device behind a `=`.
+    // Anything may follow options that the tables do not know, and some name a second device after a `=`.
     let hides_device = |arg: &Text| {
         let mut parts = arg.known().split(['=', ',']).chain(arg.known().get(2..));
         arg.has_hole() || names_device(arg) || parts.any(|part| names_device(&Text::lit(part)))
@@ -194,7 +194,7 @@ pub(super) fn is_on_file(case: &Case<'_>, call: &Invocation<'_>) -> bool {
         })
 }
 
-/// Whether a list that is made before this run reaches it whole: nothing in between takes a part of it.
+/// Whether the complete list from an earlier run reaches this run: no run in between narrows it.
 fn gets_whole_list(
     case: &Case<'_>,
     run: &Run,

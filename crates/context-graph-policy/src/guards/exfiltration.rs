@@ -71,7 +71,7 @@ const GITHUB: &[&str] = &[
     "models.inference.ai.azure.com",
 ];
 const AWS: &[&str] = &["amazonaws.com", "amazonaws.com.cn", "aws.amazon.com", "api.aws"];
-/// Parts of Amazon's names below which its customers have hosts: machines, gateways, load balancers, clusters.
+/// Parts of Amazon's domain names under which its customers have hosts: machines, gateways, load balancers, clusters.
 const RENTED: &[&str] =
     &["aoss", "appsync-api", "compute", "compute-1", "elb", "es", "execute-api", "lb", "mq", "rds", "vpce"];
 
@@ -138,8 +138,7 @@ fn sent_astray(case: &Case<'_>) -> Option<&'static str> {
     if is_exact && callers.iter().any(|call| readers_of(call).is_empty()) {
         return None;
     }
-    // For tokens whose way into a request we cannot follow: at least one of the hosts must be one that the token is
-    // for.
+    // If we cannot see how a token gets into a request, at least one of the hosts must be one that the token is for.
     let hosts: Vec<String> = if is_exact {
         readers.concat()
     } else {

@@ -35,7 +35,7 @@ fn served<'c>(call: &'c Invocation<'_>) -> Option<&'c str> {
     };
     match call.run.name.as_str() {
         "python" | "python3" | "python2" => {
-            // The words after the module are its own.
+            // The words after the module's name are arguments of the module.
             let words: Vec<&str> = call.run.args.iter().map(Text::known).collect();
             let serves = words.windows(2).any(|pair| {
                 pair[0] == "-m"

@@ -1,8 +1,8 @@
-//! Which files of the project git tracks, as its index says. gitformat-index(5) documents the format.
+//! Which files of the project git tracks, according to its index. gitformat-index(5) documents the format.
 
 use super::Case;
 
-/// How many bytes of the index are read, and of a file that names another git folder.
+/// How many bytes of the index are read, and how many of a file that names another git folder.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 const MAX_LINK: usize = 4096;
 
@@ -11,7 +11,7 @@ const BEFORE_SIZE: usize = 36;
 const SIZE: usize = 4;
 /// The flag of an entry with two more bytes of flags.
 const EXTENDED: u16 = 0x4000;
-/// The bits of the flags with the length of the name, which are all set if the name is longer.
+/// The flag bits that hold the length of the name. All of them are set if they cannot hold the length.
 const NAME_LENGTH: u16 = 0x0fff;
 
 /// The index of the project's repository.
@@ -92,7 +92,7 @@ fn walk(bytes: &[u8], hash_bytes: usize, mut visit: impl FnMut(&[u8], u32)) -> O
         if stated != name.len().min(usize::from(NAME_LENGTH)) {
             return None;
         }
-        // One to eight zeros fill up to a multiple of eight.
+        // One to eight zero bytes pad the entry to a multiple of eight bytes.
         at = if version == 4 { at + 1 } else { start + (at - start + 8) / 8 * 8 };
         visit(&name, size);
     }

@@ -200,7 +200,7 @@ fn is_unrestricted(arg: &str) -> bool {
         || arg == "--unrestricted"
 }
 
-/// A cluster with `-a`.
+/// A cluster of short options that contains `-a`.
 fn is_all(arg: &Text) -> bool {
     arg.known().starts_with('-') && !arg.known().starts_with("--") && arg.known().contains('a')
 }

@@ -218,8 +218,8 @@ fn leads_elsewhere(path: &str, case: &Case<'_>) -> bool {
     is_moved(folder) || meant.flat_map(|effect| effect.target.places()).any(is_moved)
 }
 
-/// Whether a pattern covers a path and everything it leads to. A link out of an excepted folder is not
-/// excepted, nor is a path that is not fully known.
+/// Whether a pattern covers a path and everything it leads to. A link that leads out of an excepted folder is not
+/// excepted. Neither is a path that is not fully known.
 fn covers(pattern: &str, path: &str, case: &Case<'_>) -> bool {
     let ctx = case.ctx;
     let roots = Roots::new(ctx.project, ctx.home, ctx.fs);

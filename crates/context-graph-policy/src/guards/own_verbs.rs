@@ -17,7 +17,7 @@ pub enum Use {
     Change,
 }
 
-/// Every verb. A group stands for all its verbs that are not listed.
+/// Every verb. A group covers all its verbs that are not listed.
 const VERBS: &[(&str, Use)] = &[
     ("audit export", Use::Question),
     ("audit log", Use::Question),

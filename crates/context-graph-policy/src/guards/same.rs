@@ -1,4 +1,4 @@
-//! Whether a command does the same as one that is excepted, however it is spelt.
+//! Whether a command does the same as one that is excepted, however it is written.
 
 use serde_json::Value;
 

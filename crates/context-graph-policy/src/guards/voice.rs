@@ -48,7 +48,7 @@ pub(super) fn speaks(case: &Case<'_>, call: &Invocation<'_>) -> Option<&'static 
         TERMINAL_INPUT => true,
         _ => false,
     };
-    // The client listens for messages from other sessions, and tells its shells where.
+    // The client listens for messages from other sessions. A variable in its shells says where.
     let sends = matches!(run.name.as_str(), "nc" | "ncat" | "netcat" | "socat" | "curl" | "websocat")
         && run.args.iter().any(|arg| {
             arg.to_string().contains("/cc-socks/")

@@ -293,7 +293,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The name of an option in reasons: its longest.
+/// The longest name of an option. Reasons use this name.
 fn longest<'o>(option: &'o Opt, given: &'o str) -> &'o str {
     option.names.iter().map(AsRef::as_ref).max_by_key(|name: &&str| name.len()).unwrap_or(given)
 }
@@ -384,7 +384,7 @@ impl<'t> Invocation<'t> {
             && self.given.last().is_some_and(|given| asks(&given.name) && given.values.is_empty())
     }
 
-    /// Whether it is told to change nothing.
+    /// Whether the call changes nothing, as with `--dry-run`.
     pub fn is_quiet(&self) -> bool {
         self.rows.iter().any(|row| row.quiet.iter().any(|terms| self.holds(terms)))
             && !self.run.has("--no-dry-run")

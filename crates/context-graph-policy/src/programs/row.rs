@@ -175,7 +175,7 @@ fn is_empty<T: Clone>(list: &List<T>) -> bool {
     list.is_empty()
 }
 
-/// Where the things are that a program removes.
+/// The place of the things that a program removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
@@ -232,7 +232,7 @@ pub struct Row {
     /// Variables that hold options for it.
     #[serde(skip_serializing_if = "is_empty")]
     pub variables: List<Str>,
-    /// Where the things are that it removes.
+    /// The place of the things that it removes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
     /// What must be asked about.

@@ -47,7 +47,7 @@ impl Invocation<'_> {
         }
     }
 
-    /// The stops of its own rows that apply.
+    /// The stops that apply, from the program's own rows.
     pub fn stopped(&self) -> impl Iterator<Item = &ProgramStop> {
         self.rows.iter().flat_map(|row| self.stopped_by(&row.stops))
     }

@@ -2,7 +2,7 @@
 //!
 //! A decision is an object with `rule_id`, `reason` and `severity`. A plain text is a reason, and a set that is
 //! just `true` is a decision without a reason. A changed input is merged into the call's own input, because the
-//! client replaces the whole. Several changes are merged by `priority`.
+//! client replaces the whole input. Several changes are merged by `priority`.
 
 use context_graph_events::EventName;
 use context_graph_events::safe_text::tame;

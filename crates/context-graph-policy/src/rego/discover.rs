@@ -1,9 +1,10 @@
 //! Reads policy files from a folder.
 //!
-//! `**/*.rego` in a fixed order. A link that leads out of the folder is refused, so that the folder's owner
-//! decides what is in it; so is a folder that is itself a link. Files that are too large, too deep, too many or
-//! not text are refused as well. Each refusal is an error value beside the files that could be read: one bad
-//! file does not disable the others. The caller decides how a file is read.
+//! `**/*.rego` in a fixed order. A link that leads out of the folder is refused, and so is a folder that is itself a
+//! link: the folder's owner must decide what is in it. Files that are too large, nested too deeply or not text are
+//! refused as well, and so are files beyond the allowed number. Each refusal is an error value and is returned
+//! together with the files that could be read: one bad file does not disable the others. The caller decides how a
+//! file is read.
 
 use std::fs;
 use std::io;
@@ -112,7 +113,8 @@ impl Walk {
         }
     }
 
-    /// A link's target inside the folder is read under its own name; a target outside is refused.
+    /// A link's target inside the folder is read under its own name. A link that leads outside is refused if it has
+    /// the name of a policy or leads to a folder.
     fn link(&mut self, link: &Path, path: &str, is_policy: bool) {
         match link.canonicalize() {
             Ok(target) if target.starts_with(&self.root) => {}

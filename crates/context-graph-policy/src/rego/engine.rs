@@ -147,8 +147,8 @@ impl Loaded {
     }
 }
 
-/// Whether a file has a rule of this name. If the head of some rule in it has a computed key, the engine cannot tell,
-/// and the tokens do.
+/// Whether a file has a rule of this name. If the head of a rule in it has a computed key, the engine cannot tell, so
+/// the tokens decide.
 pub(super) fn defines(engine: &Engine, file: &Source, name: &str) -> bool {
     let declared = engine.has_declared_rule_rooted_at(&file.path, name);
     declared.unwrap_or_else(|_| Module::new(file).line_of(name).is_some())

@@ -26,7 +26,7 @@ pub const DECISION_SETS: [&str; 7] =
 pub struct Route {
     /// Events.
     pub events: Vec<String>,
-    /// Tools; `*` stands for any characters.
+    /// Tools; `*` matches any characters.
     pub tools: Vec<String>,
     /// Signals that the policy needs.
     pub signals: Vec<String>,
@@ -47,7 +47,7 @@ impl Route {
     }
 }
 
-/// What is known of a file without compiling it.
+/// What is known about a file without compiling it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The package.

@@ -1,8 +1,8 @@
 //! References to other packages that do not exist.
 //!
 //! In Rego a missing name is undefined, and a rule that needs it never decides: a guard without its helper
-//! would silently stay open. Only the folder's files are below `data`, so everything that is used of it must be
-//! in them. An unused import does no harm.
+//! would silently stay open. Only the folder's files are below `data`, so they must define every name below `data`
+//! that a policy uses. An unused import does no harm.
 
 use regorus::Engine;
 
@@ -12,7 +12,7 @@ use super::outline::Module;
 use super::set::within;
 use super::tokens::Token;
 
-/// Files that use something of a package that is not loaded: the first such name of each.
+/// Files that use something from a package that is not loaded, each with the first such name.
 pub(super) fn unresolved(engine: &Engine, modules: &[Module<'_>]) -> Vec<RegoError> {
     let leads_somewhere = |name: &str| modules.iter().any(|module| leads_to(engine, name, module));
     let missing = |module: &Module<'_>| {

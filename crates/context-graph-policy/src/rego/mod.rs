@@ -10,8 +10,8 @@
 //!
 //! Headers and decision sets have the form that users of Cupcake write, so their files run unchanged. Only the
 //! packages for an event are parsed and run. Every failure is a [`RegoError`] with file and line; the caller
-//! decides what it means. Only [`discover`] touches the disk: it lists the folder, and opens files with a function of
-//! the caller. Nothing here starts a process.
+//! decides what it means. Only [`discover`] reads policies from the disk: it lists the folder, and opens files with a
+//! function of the caller. Nothing here starts a process.
 
 mod collect;
 pub mod discover;

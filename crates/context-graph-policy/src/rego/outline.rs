@@ -104,7 +104,7 @@ impl RegoRule<'_, '_> {
         self.path_before(open).filter(|(start, _)| *start == 0).map(|(_, path)| path)
     }
 
-    /// The functions that a function calls or puts in the place of others, by name. Its own head is not a call.
+    /// The functions that a function calls, or uses to replace others, by name. Its own head is not a call.
     pub(super) fn calls(&self) -> impl Iterator<Item = String> {
         let token = |at: usize| self.tokens.get(at).map(|(_, token)| *token);
         (1..self.tokens.len()).filter_map(move |at| {

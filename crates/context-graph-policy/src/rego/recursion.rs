@@ -14,7 +14,7 @@ struct Function<'a> {
     name: String,
     file: &'a str,
     line: u32,
-    /// What it calls, each by all paths below `data` that may be meant.
+    /// The functions that it calls: for each call, all paths below `data` that the name may mean.
     calls: Vec<Vec<String>>,
 }
 

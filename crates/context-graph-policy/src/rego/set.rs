@@ -98,7 +98,8 @@ impl PolicySet {
         self.units_for(event, tool).map(|unit| &*unit.file)
     }
 
-    /// The policies that do not use a tool's input, neither directly nor through helpers, and the files of the others.
+    /// The policies that use a tool's input neither directly nor through helpers, and the files of all other
+    /// policies.
     pub fn not_reading_input(&self) -> (Self, Vec<String>) {
         let looks =
             |unit: &Unit| self.files_of(&unit.package).iter().any(|source| looks_at_the_input(&source.text));
@@ -172,7 +173,8 @@ impl PolicySet {
     }
 }
 
-/// A file's route. One that decides without a route gets every event. Cupcake's own collecting package has none.
+/// A file's route. A file that decides but states no route is routed to every event. Cupcake's own collecting package
+/// gets no route.
 fn route_of(header: &header::Header) -> Option<Route> {
     let is_system = ["cupcake.system", "cupcake.global.system"].iter().any(|system| {
         header.package.strip_prefix(system).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 pub(crate) const WITHHELD: Duration = Duration::from_millis(1500);
 
 /// The time of the thread that runs policies. While a busy machine does not run it, its time stands still, up
-/// to [`WITHHELD`]. Otherwise a policy that takes two milliseconds would ask about a call because a compiler
-/// runs too. If the system does not report the waiting time, all time counts.
+/// to [`WITHHELD`]. Otherwise a policy that takes two milliseconds could exceed its time just because a compiler is
+/// also running, and the user would be asked about the call. If the system does not report the waiting time, all time
+/// counts.
 #[derive(Debug)]
 pub(super) struct ThreadTime {
     started: Instant,

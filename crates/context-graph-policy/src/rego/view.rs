@@ -6,8 +6,8 @@ use crate::effects::{Access, Disclosure, Effects, PathEffect, Piece, Privilege, 
 
 /// The effects as `input.effects`.
 ///
-/// Paths have `access`, `path` (with `*` for unknown parts), `places` (absolute, links followed), `recursive`
-/// and `by`; the rest likewise. `unknown` lists the kinds of what could not be seen.
+/// Paths have `access`, `path` (with `*` for unknown parts), `places` (absolute, links followed), `recursive` and
+/// `by`. The other effects are shown in the same way. `unknown` lists the kinds of things that could not be seen.
 pub fn effects_view(effects: &Effects) -> Value {
     json!({
         "paths": effects.paths.iter().map(path_view).collect::<Vec<_>>(),
@@ -26,7 +26,7 @@ pub fn effects_view(effects: &Effects) -> Value {
     })
 }
 
-/// The paths that a call changes or removes with everything below. A glob stands for its folder.
+/// The paths that a call changes or removes with everything below. For a glob, this is its folder.
 pub fn affected_directories(effects: &Effects) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let changed = effects

@@ -150,7 +150,7 @@ pub struct Rules {
 
 impl Rules {
     /// Parses the texts and merges the configurations of the team, the user and the project. This never fails: an
-    /// unusable file becomes a rule of its own.
+    /// unusable file becomes a separate rule.
     pub fn new(sources: Sources<'_>, host: &'static dyn Host) -> Self {
         let Sources { team, user, brings_user_file, project, policies, standing, folders } = sources;
         let mut broken = Vec::new();

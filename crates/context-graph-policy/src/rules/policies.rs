@@ -13,8 +13,8 @@ use crate::rego::signals::Signalled;
 use crate::rego::{self, Additions, Evaluation, Input, PolicySet, RegoError, RegoErrorKind};
 use crate::trust::untrusted;
 
-/// What policies look at. It is made once for all policies, and only if there is one for the event, or one with an
-/// error.
+/// The data that policies see. It is built once for all policies, and only if there is a policy for the event or one
+/// with an error.
 pub(super) struct Material {
     /// The event.
     pub(super) object: Map<String, Value>,

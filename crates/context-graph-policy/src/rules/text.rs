@@ -6,7 +6,8 @@ use crate::config::toml_text::{parse_toml, place_in_toml};
 use crate::config::{Problem, Step};
 use crate::{PolicyConfig, guards};
 
-/// What counts of the user's policy file: if the project itself contains it, only what tightens.
+/// The part of the user's policy file that counts. If the project itself contains the file, only what tightens
+/// counts.
 pub(super) fn users(policy: PolicyConfig, is_brought: impl Fn() -> bool) -> PolicyConfig {
     let nothing = PolicyConfig::default();
     if policy != nothing && is_brought() {

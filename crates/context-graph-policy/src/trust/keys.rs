@@ -71,7 +71,7 @@ pub const KEYS: &[Key] = &[
     policy("stop_gates", Power::Runs, Before::Ignored),
     policy("signals", Power::Runs, Before::Ignored),
     policy("actions", Power::Runs, Before::Ignored),
-    // Before that, only its stops count.
+    // Before the user has trusted the file, only its stops count.
     policy("programs", Power::Loosens, Before::StricterOnly),
     // Only the project's own policies see it, and they can only tighten.
     policy("builtin_config", Power::Tightens, Before::Counts),

@@ -11,7 +11,7 @@ pub mod untrusted;
 
 use std::fmt;
 
-/// Identifies this kind of digest, so that no other kind gives the same.
+/// Identifies this kind of digest, so that it never equals a digest of another kind.
 const KIND: &str = "context-graph 2026-11-16 files of a trusted project";
 
 /// Whether the user has trusted a project's files.

@@ -84,8 +84,8 @@ fn tightening(project: &PolicyConfig) -> PolicyConfig {
     }
 }
 
-/// What remains of an untrusted policies' decision about an event: a refusal or a question, in our own words.
-/// For an attempt to stop nothing remains, because a refusal would keep the agent working.
+/// What remains of the decision of untrusted policies about an event: a refusal or a question, in our own words. For
+/// an attempt to stop nothing remains, because a refusal would keep the agent working.
 #[must_use]
 pub fn tightened(event: Option<EventName>, decision: &Decision) -> Decision {
     let verdict = decision.verdict();

@@ -196,7 +196,7 @@ pub(crate) fn tokens(seed: u64) -> Vec<Positive> {
     positives
 }
 
-/// Secrets with a form of their own.
+/// Secrets with a special format.
 pub(crate) fn others(seed: u64) -> Vec<Positive> {
     let mut dice = Dice::new(seed + 23);
     let basic = Dice::base64(format!("deploy:{}", dice.draw(ALNUM, 20)).as_bytes());

@@ -1,5 +1,5 @@
 //! A second corpus, written after the rules and without looking at them. The documentation's figures include
-//! it. Each line is a kind of its own.
+//! it. Each line is a separate kind.
 
 use super::{ALNUM, BASE64, CAPITAL, Dice, HEX, Positive, SMALL, URL_SAFE};
 

@@ -2,7 +2,7 @@
 
 use super::has;
 
-/// Stands for an unknown value: a variable that no shell sets.
+/// Placeholder for an unknown value: a variable that no shell sets.
 const UNSEEN: &str = "$UNSEEN_VALUE";
 
 /// Calls that return a well-known folder.
@@ -16,7 +16,7 @@ pub(super) fn place(low: &str) -> Option<&'static str> {
     PLACES.iter().find(|(_, words)| has(low, words)).map(|(place, _)| *place)
 }
 
-/// The command lines that a statement runs, if they contain a value that is not written there.
+/// The command lines that a statement runs, if they contain a value that the statement does not spell out.
 pub(super) fn commands(statement: &str, low: &str, literals: &[String]) -> Vec<String> {
     let whole = statement.to_ascii_lowercase();
     let home = [

@@ -93,7 +93,7 @@ pub(super) fn shows_environment(statement: &str, low: &str, operands: &[String])
     ) {
         return false;
     }
-    // Names are not secret, nor is whether a variable is set.
+    // Names are not secret, and neither is the fact that a variable is set.
     if any(low, &["' in os.environ", "\" in os.environ", "' in process.env", "\" in process.env"]) {
         return false;
     }

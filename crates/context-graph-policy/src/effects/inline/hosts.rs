@@ -12,7 +12,8 @@ fn names_this_machine(host: &str) -> bool {
     is_this_machine(&host_of(host))
 }
 
-/// Adds the hosts that are new. Of those on this machine one is enough, so that they leave room for others.
+/// Adds the hosts that are new. A host on this machine is only added to an empty list, so that such hosts leave room
+/// for others.
 pub(super) fn add(known: &mut Vec<String>, hosts: Vec<String>) {
     for host in hosts {
         let is_new = !known.contains(&host) && (known.is_empty() || !names_this_machine(&host));

@@ -1,4 +1,4 @@
-//! Files of code that code runs: modules of the project, and files that are read and evaluated.
+//! Files with code that other code runs: modules of the project, and files that are read and evaluated.
 
 use super::literals::string_literals;
 use crate::effects::Text;

@@ -35,7 +35,8 @@ pub(super) fn opens_for_writing(text: &str, low: &str, operands: &[String]) -> b
     if text.split("open(").skip(1).take(8).any(reads) {
         return false;
     }
-    // The first string of a call may look like a mode, but is the name. A method's may be the mode.
+    // The first string of a function call may look like a mode, but it is the file's name. In a method call such as
+    // `path.open("w")`, it may be the mode.
     let mut modes: Vec<&String> = operands.iter().collect();
     for (at, call) in text.match_indices("open(").take(8).filter(|(at, _)| !text[..*at].ends_with('.')) {
         let rest = text[at + call.len()..].trim_start();

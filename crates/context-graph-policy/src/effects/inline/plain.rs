@@ -145,7 +145,7 @@ fn named(code: &str) -> String {
             // A lookup without a call does nothing, and the object's name may have been reassigned before.
             let is_used = rest[end + 1..].starts_with(['(', '.'])
                 || !takes_object && rest[end + 1..].starts_with(',')
-                // Assigned to a name, it is called later.
+                // If it is assigned to a name, it is called later.
                 || takes_object && code[..at].trim_end().ends_with('=');
             let rebound = |mark: &str| takes_object && code[..at].contains(&format!("{object}{mark}"));
             if !is_name || object.contains('(') || !is_used || rebound(" = ") || rebound("=") {

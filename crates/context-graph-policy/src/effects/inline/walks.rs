@@ -1,4 +1,4 @@
-//! Code that walks a folder and removes or empties everything in it. Only the run itself finds the names, but
+//! Code that walks a folder and removes or empties everything in it. The names are only known when the code runs, but
 //! the starting folder is in the code.
 
 use super::code_words::{DELETES, WALKS};
@@ -61,7 +61,7 @@ pub(super) fn emptied(shell: &mut Shell<'_>, scan: &Scan<'_>) {
     if !has(bare, WALKS) {
         return;
     }
-    // A folder is only removed by `rmdir` if nothing is in it.
+    // `rmdir` only removes empty folders.
     let removes = has(&bare.replace("rmdir", ""), DELETES);
     if !(removes || has(scan.code, EMPTIES)) || has(bare, PICKS) || !takes_every_file(bare) {
         return;

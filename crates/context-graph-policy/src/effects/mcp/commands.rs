@@ -55,7 +55,7 @@ const TYPED: &[&str] = &["text", "chars", "data"];
 /// Words in the names of tools that only run commands.
 const SHELLS: &[&str] =
     &["shell", "bash", "sh", "zsh", "terminal", "console", "command", "cmd", "powershell"];
-/// Their fields that hold no command.
+/// Fields of these tools that hold no command.
 const ASIDE: &[&str] = &["description", "explanation", "cwd", "workdir", "id", "name", "title"];
 
 /// Words in the names of tools that type into a terminal.
@@ -145,7 +145,7 @@ pub(super) fn run_fields(shell: &mut Shell<'_>, all: &[String], words: &[String]
     }
 }
 
-/// Code of a cell. Cells can hold shell lines too, and some tools take nothing else.
+/// Scans the code of a cell. Cells can also hold shell lines, and some tools accept only shell lines.
 fn run_code(shell: &mut Shell<'_>, code: &str) {
     inline::scan(shell, "python", code, &[]);
     for line in code.lines().take(64) {
@@ -205,7 +205,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// A tool that stands for a git command: its name is the subcommand, its fields are the options.
+/// A tool for one git command: its name is the subcommand, and its fields are the options.
 pub(super) fn git_tool(shell: &mut Shell<'_>, all: &[String], words: &[String], input: &Value) {
     if !all.iter().any(|word| word == "git") {
         return;
@@ -271,7 +271,7 @@ const PROGRAMS: &[&str] = &[
     "kubernetes",
 ];
 
-/// A tool that stands for a program: `{"command": "destroy"}` of a terraform tool.
+/// A tool for one program, for example a terraform tool that gets `{"command": "destroy"}`.
 pub(super) fn command_of_program(shell: &mut Shell<'_>, words: &[String], input: &Value) {
     let Some(program) = words.iter().rev().find(|word| PROGRAMS.contains(&word.as_str())) else { return };
     let program = match program.as_str() {

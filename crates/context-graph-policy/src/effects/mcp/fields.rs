@@ -50,7 +50,7 @@ pub(super) fn levels(input: &Value) -> Vec<Cow<'_, Value>> {
     levels
 }
 
-/// Adds the objects that hold a command, under whatever key and however deep.
+/// Adds the objects that hold a command, under any key and at any depth.
 fn with_commands<'v>(value: &'v Value, levels: &mut Vec<Cow<'v, Value>>, depth: usize) {
     let Value::Object(fields) = value else { return };
     if depth > MAX_DEPTH || levels.len() > MAX_ITEMS {
@@ -81,7 +81,7 @@ pub(super) fn working_folder(input: &Value) -> Option<&str> {
         .filter(|text| !text.is_empty())
 }
 
-/// The working folder of the whole call: it is beside the tool's input or in it, and not in a step of several.
+/// The working folder of the whole call. It is beside the tool's input or in it, but not in one of several steps.
 pub(super) fn outer_folder<'v>(input: &'v Value, levels: &'v [Cow<'v, Value>]) -> Option<&'v str> {
     let inner = INNER.iter().filter_map(|field| input.get(field));
     let parsed = levels.iter().filter(|level| matches!(level, Cow::Owned(_))).map(AsRef::as_ref);

@@ -87,7 +87,7 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     }
     for level in &levels {
         let saved = shell.cwd().clone();
-        // The folder of the whole call is set already, and a step's own one is for that step only.
+        // The folder of the whole call is already set. A step's own folder applies only to that step.
         if let Some(folder) = working_folder(level).filter(|own| outer != Some(*own)) {
             let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
             shell.set_cwd(folder);
@@ -188,7 +188,7 @@ fn touch(shell: &mut Shell<'_>, tool: &str, words: &[String], access: Access, ke
     }
 }
 
-/// Whether a field names the place that something is brought to.
+/// Whether a field names a destination.
 fn is_destination(key: &str) -> bool {
     let begins = |part: &String| ["dest", "to", "target", "new"].iter().any(|word| part.starts_with(word));
     words_of(key).iter().any(begins)

@@ -60,7 +60,7 @@ impl Target {
         self.path.literal()
     }
 
-    /// Every path it is known to mean.
+    /// All paths that the target is known to lead to: `path`, if all of it is known, and those in `real`.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         self.path.literal().into_iter().chain(self.real.iter().map(String::as_str))
     }
@@ -164,7 +164,7 @@ pub(crate) fn arrived(written: &Text, cwd: &Text, fs: &dyn FileSystem) -> Text {
     }
 }
 
-/// The same for a path of which only the start is known.
+/// The same for a path if only its start is known.
 fn led_up(written: &Text, cwd: &Text, fs: &dyn FileSystem) -> Option<Text> {
     let (folder, name) = written.prefix().rsplit_once('/')?;
     let folder = if folder.is_empty() { "/" } else { folder };

@@ -11,7 +11,7 @@ use crate::effects::{Access, Origin, Piece, Text, Unknown};
 pub(super) struct Listing {
     /// The folder they are in.
     pub(super) folder: Text,
-    /// Whether only some of the folder's content is meant.
+    /// Whether only some of the folder's content is listed.
     pub(super) narrowed: bool,
     /// The pattern that their names match.
     name: Option<String>,
@@ -80,7 +80,8 @@ impl Listing {
         (picks || passes).then_some(Self { narrowed: self.narrowed || picks, name, ..self })
     }
 
-    /// Changes or removes everything that is listed. A deep list with a name pattern is treated as the same `find`.
+    /// Changes or removes everything that is listed. A deep list with a name pattern is treated like the equivalent
+    /// `find` command.
     pub(super) fn act(&self, shell: &mut Shell<'_>, access: Access, by: &str) {
         if let Some(name) = self.name.as_deref().filter(|_| self.deep) {
             let action: &[&str] = match access {
@@ -101,7 +102,7 @@ impl Listing {
         }
     }
 
-    /// Everything that is listed, as one pattern. Of a selection only the folder is known.
+    /// Everything that is listed, as one pattern. For a selection, only the folder is known.
     pub(super) fn files(&self) -> Text {
         match &self.name {
             Some(name) if self.deep => self.below(&format!("**/{name}")),

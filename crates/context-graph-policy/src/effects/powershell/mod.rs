@@ -1,5 +1,5 @@
 //! PowerShell, as far as it can be read word by word: cmdlets with a plain meaning become effects, programs are
-//! handled as everywhere, and code built at run time is unknown.
+//! handled as in other shells, and code built at run time is unknown.
 
 mod listed;
 mod machine;
@@ -70,7 +70,7 @@ pub(crate) fn script(shell: &mut Shell<'_>, source: &str) {
             listed::delete(shell, listed.take().as_ref(), &statement);
             continue;
         }
-        // `$_` stands for the listed object.
+        // `$_` is the listed object.
         if listed.is_some() && !statement.trim_start().starts_with('$') {
             statement = statement.replace("$_.FullName", "").replace("$_", "");
         }
@@ -129,7 +129,7 @@ fn command(shell: &mut Shell<'_>, words: &[Text], listed: Option<&Listing>, narr
         words = &words[1..];
     }
     let Some((first, args)) = words.split_first() else { return };
-    // A value or an assignment, not a command. The name of a class stands in brackets.
+    // A value or an assignment, not a command. The name of a class is in brackets.
     if first.has_hole() || first.has_glob() && first.prefix().is_empty() {
         return;
     }
@@ -232,7 +232,7 @@ fn on_files(
         }
         "copy-item" | "cp" | "copy" | "cpi" => {
             let words: &[&str] = if has_flag(args, "-recurse") { &["cp", "-r"] } else { &["cp"] };
-            // Hidden files are among those of a folder, unlike in other shells.
+            // Unlike in other shells, `folder/*` includes hidden files.
             let whole = |file: &Text| match file.to_string().strip_suffix("/*") {
                 Some(folder) if words.len() > 1 => Text::lit(format!("{folder}/.")),
                 _ => file.clone(),
@@ -304,7 +304,7 @@ fn fetches(args: &[Text]) -> bool {
     })
 }
 
-/// Runs the program that does the same.
+/// Handles a cmdlet as the program that does the same.
 fn run_as(shell: &mut Shell<'_>, words: impl Iterator<Item = Text>) {
     shell.run(words.collect(), Vec::new(), &Flow::default());
 }

@@ -1,4 +1,4 @@
-//! Writes PowerShell out in plainer words: joined paths, splatted arguments, and the values of variables.
+//! Simplifies PowerShell code: joins paths, and fills in splatted arguments and the values of variables.
 
 use super::read::{with_places, words};
 use crate::effects::shell::Shell;
@@ -30,7 +30,7 @@ pub(super) fn without_splats(source: &str) -> String {
     out
 }
 
-/// The argument that an entry of a table or list stands for.
+/// The argument that an entry of a table or list becomes.
 fn passed(entry: &str) -> Option<String> {
     let entry = entry.trim();
     let Some((name, value)) = entry.split_once('=').filter(|(name, _)| !name.contains(['"', '\''])) else {
@@ -44,7 +44,7 @@ fn passed(entry: &str) -> Option<String> {
     }
 }
 
-/// Calls that return a path: those that join one from parts, and those that return the one they are given.
+/// Calls that return a path: `JOINING` joins it from parts, `RETURNING` returns the path that it is given.
 const JOINING: &[&str] = &["(join-path ", "[io.path]::combine(", "[system.io.path]::combine("];
 const RETURNING: &[&str] = &["(resolve-path ", "(rvpa ", "(convert-path ", "(cvpa ", "(get-item ", "(gi "];
 
@@ -64,7 +64,7 @@ fn joined(statement: &str, shell: &Shell<'_>) -> String {
         until = at;
         let inner = &text[at + call.len()..];
         let Some(end) = inner.find(')') else { continue };
-        // A method call on the object is examined as it stands.
+        // A method call on the returned object is left as it is.
         if RETURNING.contains(&call) && inner[end + 1..].starts_with('.') {
             continue;
         }
@@ -255,8 +255,8 @@ fn plain_text(value: &str) -> Option<String> {
     (!whole.is_empty() && !whole.contains('$')).then_some(whole)
 }
 
-/// The text with a variable's value in place of its whole name, which is in lower case. Text that grows too long keeps the
-/// rest of the names.
+/// The text with a variable's value wherever its whole name occurs. `name` must be in lower case. Text that grows too
+/// long keeps the rest of the names.
 pub(super) fn replaced_name(text: &str, name: &str, value: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;

@@ -21,8 +21,8 @@ const NOT_FILES: &[&str] = &[
     "-exclude",
 ];
 
-/// Arguments that are values: positional ones and those of `-Path`, `-LiteralPath`, `-FilePath`. The value of
-/// `-Destination` is the last of them, wherever it stands.
+/// Arguments that are values: positional ones, and those of all options outside `NOT_FILES`, such as `-Path` and
+/// `-LiteralPath`. The value of `-Destination` comes last in the result, wherever it is on the command line.
 pub(super) fn operands(args: &[Text]) -> Vec<Text> {
     let (mut out, mut last) = (Vec::new(), None);
     let mut before = String::new();
@@ -87,7 +87,7 @@ pub(super) fn nested(source: &str) -> Vec<(bool, String)> {
     inner.filter(is_command).collect()
 }
 
-/// Replaces the system's variables by the folders they stand for.
+/// Replaces the system's variables by the folders that they name.
 pub(super) fn with_places(text: &str, shell: &Shell<'_>) -> String {
     let (home, cwd) = (shell.places.home, shell.cwd().known());
     let profile = format!("{home}/.config/powershell/profile.ps1");
@@ -272,7 +272,7 @@ pub(super) fn statements(source: &str) -> Vec<(bool, String)> {
                     '}' => depth.saturating_sub(1),
                     _ => depth,
                 };
-                // A line may end behind the pipe.
+                // A line may end after the pipe.
                 let goes_on = out.last().is_some_and(|(is_fed, text)| *is_fed && text.trim().is_empty());
                 out.push((goes_on || depth > 0 || matches!(c, '|' | '{'), String::new()));
                 continue;

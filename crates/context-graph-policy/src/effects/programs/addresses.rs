@@ -163,7 +163,8 @@ pub(super) fn items_of<'c>(call: &'c Invocation<'_>) -> &'c [&'c Text] {
     call.operands().get(place_of_address(call) + 1..).unwrap_or_default()
 }
 
-/// Where the address of `HTTPie` is among the operands. The program also takes any first word of letters for the method.
+/// The position of `HTTPie`'s address among the operands. Before the address there can be a method: the program
+/// accepts any word of letters as one.
 fn place_of_address(call: &Invocation<'_>) -> usize {
     let is_method = |word: &Text| {
         word.literal().is_some_and(|word| !word.is_empty() && word.bytes().all(|c| c.is_ascii_alphabetic()))
@@ -227,7 +228,8 @@ pub(super) fn reached<K: Copy + Ord>(
     out
 }
 
-/// Options that let others pass for the server, or that name whom to believe instead of the usual authorities.
+/// Options that let another machine pose as the server, or that name certificate authorities to trust instead of the
+/// usual ones.
 const TRUSTING: &[&str] = &[
     "--insecure",
     "--cacert",
@@ -283,11 +285,11 @@ fn rerouted(call: &Invocation<'_>) -> Vec<Text> {
 
 /// The hosts to which requests bypass the proxies. `*` stands for all.
 fn going_straight<'c>(call: &'c Invocation<'_>) -> HashSet<&'c str> {
-    // Each part between `--next` has options of its own.
+    // Each part between `--next` has its own options.
     if call.has("--next") {
         return HashSet::new();
     }
-    // The last list is the one that counts, and an option comes before the variables.
+    // The last list counts, and an option takes precedence over the variables.
     let set = |wanted: &str| call.run.assigns.iter().rev().find(|(name, _)| name == wanted);
     let variable = || set("no_proxy").or_else(|| set("NO_PROXY")).map(|(_, value)| value);
     let list = call.value("--noproxy").or_else(variable).map_or("", Text::known);

@@ -126,8 +126,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Files arrive in a folder, but their names cannot be seen. In a project this is normal. In a settings
-    /// folder it is not; in the home folder it is not if there are folders among them.
+    /// Files arrive in a folder, but their names cannot be seen. In a project this is normal. It is not normal in a
+    /// settings folder, nor in the home folder if there are folders among the files.
     pub(crate) fn bring_unnamed(&mut self, folder: &Text, with_folders: bool, by: &str) {
         let Some(root) = self.folder_of(folder) else { return };
         let home = self.places.home.trim_end_matches('/');

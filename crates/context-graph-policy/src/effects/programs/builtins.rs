@@ -119,7 +119,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Builtins that expand their words once more: a script for later, a list of completions, a sum.
+    /// Builtins that expand their words once more: a script for later, a list of completions, an arithmetic
+    /// expression.
     fn expanded_again(&mut self, call: &Invocation<'_>) {
         let run = call.run;
         if run.name == "let" {
@@ -247,7 +248,7 @@ impl Shell<'_> {
                 (Some(text), _) if single => Text::lit(text.trim()),
                 (_, Some(value)) => Text::lit(value.as_str()),
                 _ if stdin.decoded => Text::hole(Origin::Computed),
-                // Each line is one of the names that the pattern stands for.
+                // Each line is one of the names that the pattern matches.
                 _ => match &stdin.text {
                     Some(text) if single && (text.has_glob() || text.has_origin(Origin::Below)) => {
                         text.clone()

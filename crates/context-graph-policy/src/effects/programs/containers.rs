@@ -1,4 +1,4 @@
-//! Containers: what they get of this machine, and what runs inside.
+//! Containers: what they can use of this machine, and what runs in them.
 
 use crate::effects::shell::{Flow, Shell, VOLUMES};
 use crate::effects::{Access, Origin, Privilege, Text};

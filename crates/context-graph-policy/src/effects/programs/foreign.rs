@@ -163,7 +163,7 @@ impl Shell<'_> {
     }
 }
 
-/// Whether a credential helper lies in a temporary folder, or is a shell line with an unknown program.
+/// Whether a credential helper is in a temporary folder, or is a shell line with an unknown program.
 pub(super) fn is_own_helper(value: &Text, home: &str, project: &str) -> bool {
     let first = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
     let Some(line) = value.strip_prefix("!") else {

@@ -115,7 +115,7 @@ impl Shell<'_> {
             sub,
             "checkout" | "checkout-index" | "restore" | "reset" | "read-tree" | "switch" | "merge" | "pull"
         );
-        // A repository over our own files could restore an older state of them.
+        // A repository that contains our own files could restore an older state of them.
         let keeps =
             matches!(sub, "init" | "add" | "commit" | "stash" | "clean" | "rm" | "mv" | "apply" | "rebase");
         let folder = self.cwd().clone();

@@ -8,7 +8,7 @@ use crate::programs::Invocation;
 /// How much of a settings file is read.
 const MAX_SETTINGS: usize = 32 * 1024;
 
-/// Subcommands that git has itself, in order. It looks for an alias only if a word is none of them.
+/// git's own subcommands, sorted. git looks for an alias only if a word is not one of them.
 const BUILT_IN: &[&str] = &[
     "add",
     "am",

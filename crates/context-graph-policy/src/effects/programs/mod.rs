@@ -76,7 +76,8 @@ impl Shell<'_> {
             self.shallower();
             return flow;
         }
-        // The last value of a variable counts, and one for this program before one set earlier.
+        // The last value of a variable counts. A value set only for this program takes precedence over one set
+        // earlier.
         let mut assigns = with_new(Vec::new(), assigns.into_iter().rev());
         assigns.reverse();
         for (variable, value) in &assigns {
@@ -330,7 +331,7 @@ impl Shell<'_> {
     }
 }
 
-/// Variables, with those of others whose names are new.
+/// `assigns`, plus the variables of `others` whose names are not yet among them.
 fn with_new(
     mut assigns: Vec<(String, Text)>,
     others: impl IntoIterator<Item = (String, Text)>,

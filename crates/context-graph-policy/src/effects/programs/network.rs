@@ -164,8 +164,8 @@ impl Shell<'_> {
         }
     }
 
-    /// Files that the source lacks are removed at the destination. In a folder of its own that is how things
-    /// are published; near the root of another machine it removes other people's files.
+    /// Files that the source lacks are removed at the destination. If the destination is a separate folder, this is
+    /// an ordinary way to publish. Near the root of another machine, it removes other people's files.
     fn mirror_to(&mut self, destination: &Text, by: &str) {
         let Some((_, path)) = destination.split_once(':') else { return };
         let known = path.known().trim_end_matches('/');

@@ -30,7 +30,7 @@ pub(super) fn flow_of(
                 if !text.is_empty() {
                     text.push_str("\n");
                 }
-                // A folder's name stands for everything in it.
+                // A folder's name means everything in it.
                 text.extend(&find::contents(&found).unwrap_or(found));
             }
             flow.text = Some(text).filter(Text::has_hole);

@@ -75,7 +75,7 @@ impl Shell<'_> {
                 self.bring_named(&folder, std::iter::once(said), name);
                 self.taint(&saved, Taint::Network);
             }
-            // An address of which nothing is known, such as one from a list, adds nothing to what is sent.
+            // A completely unknown address, such as one from a list, adds nothing to what is sent.
             let is_unknown = url.is_blank() && !url.has_origin(Origin::Credential);
             let carried = if is_unknown { kind } else { kind.max(of_text(&url)) };
             asked.push((url, carried));

@@ -155,7 +155,7 @@ impl Shell<'_> {
     }
 }
 
-/// The requested targets; `.` stands for the first one in the file.
+/// The requested targets; `.` means the first one in the file.
 fn targets<'c>(call: &'c Invocation<'_>) -> Vec<&'c str> {
     let named: Vec<&str> =
         call.operands().iter().map(|word| word.known()).filter(|word| !word.contains('=')).collect();

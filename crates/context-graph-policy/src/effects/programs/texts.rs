@@ -1,4 +1,4 @@
-//! Programs that search and rewrite text: `sed`, `awk`, `grep` and others with a small language of their own.
+//! Programs that search and rewrite text: `sed`, `awk`, `grep` and others that have their own small language.
 
 use super::sed::Reached;
 use crate::effects::shell::{Flow, Shell};

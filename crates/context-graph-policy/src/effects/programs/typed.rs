@@ -98,7 +98,7 @@ fn keys(words: &[&Text], named: bool) -> String {
                 if !named && !out.is_empty() {
                     out.push(' ');
                 }
-                // `ttyecho` and others have escapes of their own; `cliclick t:text` has a prefix.
+                // `ttyecho` and others have their own escapes; `cliclick t:text` has a prefix.
                 let text = text.strip_prefix("t:").unwrap_or(text);
                 out.push_str(
                     &["\\n", "\\r", "\\015", "\\x0d", "^M"]

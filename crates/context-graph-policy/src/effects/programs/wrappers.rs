@@ -98,7 +98,7 @@ impl Shell<'_> {
         self.script_text(&line_of(call.command()), stdin, &call.run.name)
     }
 
-    /// A Java archive is treated as the program of its name.
+    /// A Java archive is treated like a program with the same name.
     fn jar(&mut self, call: &Invocation<'_>, stdin: &Flow) -> Flow {
         let Some(jar) = call.value("-jar") else { return Flow::default() };
         self.touch(Access::Execute, jar, "java");

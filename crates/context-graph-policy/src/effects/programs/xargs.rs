@@ -13,7 +13,7 @@ impl Shell<'_> {
         if let Some(at) = rest.iter().position(|arg| matches!(arg.literal(), Some(":::" | ":::+"))) {
             let fed: Vec<Text> = rest.split_off(at).into_iter().skip(1).collect();
             if rest.is_empty() {
-                // Without a command, each input line is one.
+                // Without a command, each input line is a command.
                 for script in &fed {
                     self.script_text(script, &Flow::default(), "parallel");
                 }

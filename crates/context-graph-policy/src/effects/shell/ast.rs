@@ -20,7 +20,7 @@ pub(crate) enum Node {
     Subshell(Box<Node>, Vec<Redirect>),
     /// `{ … }`, and every compound command that is walked as a sequence.
     Group(Box<Node>, Vec<Redirect>),
-    /// Branches, of which one runs.
+    /// Branches. Only one of them runs.
     Branches(Vec<Node>),
     /// `for name in words; do body; done`. Without words it loops over the positional parameters.
     For { name: String, words: Option<Vec<Word>>, body: Box<Node>, redirects: Vec<Redirect> },

@@ -2,7 +2,7 @@
 
 use super::ast::{Part, Word};
 
-/// How many words one brace expression may become.
+/// How many words one brace expression may expand to.
 const MAX_BRACES: usize = 256;
 /// Longer words are not expanded.
 const MAX_ITEMS: usize = 4096;
@@ -14,7 +14,7 @@ enum Item {
     Part(Part),
 }
 
-/// The words that a word with braces becomes; `None` if there are too many.
+/// The words that a word with braces expands to; `None` if there are too many.
 pub(super) fn expand_braces(word: Word) -> Option<Vec<Word>> {
     let mut out = Vec::new();
     let mut complete = true;
@@ -131,7 +131,7 @@ fn alternatives<'i>(items: &[&'i Item], depth: u32, complete: &mut bool) -> Vec<
 fn sequence(inside: &str) -> Option<Vec<String>> {
     let (from, to) = inside.split_once("..")?;
     if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
-        // Numbers behave alike, so a few stand for all.
+        // All numbers behave alike, so a few of them are enough.
         return Some((from.min(to)..=from.max(to)).take(8).map(|n| n.to_string()).collect());
     }
     let (from, to) = (from.chars().next()?, to.chars().next()?);

@@ -73,8 +73,8 @@ impl Shell<'_> {
         self.aliases.get(&format!("git {name}")).map(|meant| Text::lit(meant.as_str()))
     }
 
-    /// The command that an alias stands for. Inside itself, as in `alias ls='ls -F'`, the name keeps its old
-    /// meaning.
+    /// The command that an alias expands to. Inside its own expansion, as in `alias ls='ls -F'`, the name keeps its
+    /// old meaning.
     pub(super) fn alias_of(&self, word: &Text) -> Option<String> {
         if self.aliases.is_empty() {
             return None;

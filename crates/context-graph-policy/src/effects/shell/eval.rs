@@ -93,7 +93,7 @@ pub(crate) struct Shell<'a> {
     pub(crate) mounts: Vec<(String, Text)>,
     /// The output of process substitutions, by number.
     pub(crate) descriptors: Vec<Flow>,
-    /// What open files give to read, by descriptor.
+    /// What reading from open files returns, by descriptor.
     pub(crate) opened: Vec<(u32, Flow)>,
     /// Files open for writing, by descriptor.
     pub(super) outputs: Vec<(u32, Text)>,
@@ -105,7 +105,7 @@ pub(crate) struct Shell<'a> {
     pub(super) locals: Vec<BTreeMap<String, Option<Vec<Text>>>>,
     /// The inherited environment was cleared: only variables of this command are set.
     pub(crate) bare: bool,
-    /// The commands of process substitutions, by number, for when something is written to them.
+    /// The commands of process substitutions, by number. They are used when something is written to them.
     pub(super) substitutions: Vec<Rc<Node>>,
     /// Which of a variable's possible values is used now.
     pub(crate) choice: usize,
@@ -297,7 +297,7 @@ impl<'a> Shell<'a> {
                 if self.starts_copies(std::slice::from_ref(inner)) {
                     self.out.fork_bomb = true;
                 }
-                // It runs in a shell of its own.
+                // It runs in a separate shell.
                 let saved = self.frame.clone();
                 let flow = self.node(inner, stdin);
                 self.frame = saved;

@@ -292,7 +292,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Whether all elements of an array are meant.
+    /// Whether a parameter refers to all elements of an array.
     fn is_whole(&mut self, param: &Param) -> bool {
         param.index.as_ref().is_some_and(|index| matches!(self.joined(index).literal(), Some("@" | "*")))
     }

@@ -136,7 +136,7 @@ pub(super) fn may_not_run(node: &Node) -> bool {
     }
 }
 
-/// A few numbers stand for many: a loop over `{1..500}` does the same each time.
+/// A few numbers are enough: a loop over `{1..500}` does the same each time.
 fn few_numbers(mut values: Vec<Text>) -> Vec<Text> {
     let is_number = |value: &Text| {
         value.literal().is_some_and(|text| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit()))

@@ -6,7 +6,7 @@ use crate::effects::path::is_within;
 use crate::effects::{Access, Disclosure, PathEffect, Run, Sending, SentKind, Target, Text, Unknown};
 use crate::programs::lists;
 
-/// How much of the call's work budget a path costs, and a pattern.
+/// How much of the call's work budget a path costs, and how much a pattern costs.
 const PATH_WORK: usize = 8;
 const PATTERN_WORK: usize = 150;
 

@@ -1,4 +1,4 @@
-//! Numbers in arithmetic: what `let` sets, and what a subscript stands for.
+//! Numbers in arithmetic: the values that `let` sets, and the values of subscripts.
 
 use super::eval::Shell;
 use crate::effects::{Origin, Text};
@@ -26,7 +26,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The number that a subscript stands for: digits, a variable that holds them, or a sum of such.
+    /// The value of a subscript: digits, a variable that holds digits, or a sum or difference of these.
     pub(super) fn computed_index(&mut self, text: &str) -> Option<i64> {
         let text = text.trim();
         if let Some(digits) = text.strip_prefix("0x") {

@@ -195,7 +195,7 @@ impl Shell<'_> {
         }
     }
 
-    /// For a copied file: what is known of its content is also known of the copy.
+    /// For a copied file: what is known about its content is also known about the copy.
     pub(crate) fn carry_over(&mut self, source: &Text, destination: &Text) {
         let content =
             self.content_to_copy(source).or_else(|| self.descriptor(source)?.literal().map(str::to_owned));
@@ -274,7 +274,7 @@ impl Shell<'_> {
         self.written.get(path.literal()?).cloned()
     }
 
-    /// The same for a file that is run: a pattern may mean it, or the search path may lead to it.
+    /// The same for a file that is run. It may be named by a pattern or found through the search path.
     pub(crate) fn content_like(&self, path: &Text) -> Option<String> {
         if self.written.is_empty() {
             return None;
@@ -320,7 +320,7 @@ impl Shell<'_> {
     }
 }
 
-/// The first word of the script that stands for a program.
+/// The first word of the script that is used as the content of a system program.
 const CALLS_PROGRAM: &str = "command ";
 
 /// The origin of content that cannot be seen.

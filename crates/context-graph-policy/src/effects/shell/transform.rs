@@ -1,4 +1,4 @@
-//! What the operators of `${x…}` make of a value.
+//! Applies the operators of `${x…}` to a value.
 
 use crate::effects::{Origin, Text};
 use crate::wildcard;

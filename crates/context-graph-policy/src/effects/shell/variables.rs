@@ -159,7 +159,7 @@ impl Shell<'_> {
         }
     }
 
-    /// In arithmetic, names of variables stand for their values, and a subscript in a value is evaluated.
+    /// In arithmetic, variable names are replaced by their values, and a subscript in a value is evaluated.
     pub(super) fn counted(&mut self, sum: &str) {
         if self.frame.vars.is_empty() {
             return;

@@ -1,8 +1,9 @@
 //! Comments and strings of SQL.
 
-/// The text without comments, and without what is in single quotes unless that is kept. `marks` begin comments that
-/// end with their line. `/* … */` separates and hides words; `MySQL` runs what is in `/*! … */`. In strings a backslash
-/// may escape a quote: in those of `MySQL` if `escapes` says so, in `E'…'` always.
+/// The text without comments. The text in single quotes is removed too, unless `keeps_strings` is set. Comments that
+/// start with one of `marks` end at the end of the line. A `/* … */` comment becomes a space; the text in `/*! … */`
+/// is kept, because `MySQL` runs it. In strings a backslash may escape a quote: in those of `MySQL` if `escapes` says
+/// so, in `E'…'` always.
 pub(super) fn without(sql: &str, marks: &[&str], keeps_strings: bool, escapes: bool) -> String {
     let mut out = String::with_capacity(sql.len());
     let (mut rest, mut runs) = (sql, false);
@@ -55,7 +56,7 @@ fn ended(text: &str, quote: char, escapes: bool) -> Option<(&str, &str)> {
     Some((&text[..at], &text[at + 1..]))
 }
 
-/// Text in quotes without the comments in it, which count where it is run.
+/// Text in quotes without the comments in it. They matter if the text is run as a statement.
 fn without_blocks(inside: &str) -> String {
     let mut parts = inside.split("/*");
     let first = parts.next().unwrap_or_default();

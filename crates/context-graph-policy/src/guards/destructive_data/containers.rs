@@ -58,7 +58,8 @@ fn is_dangling(run: &Run) -> bool {
     are_all(run, "dangling", |value| value == "true")
 }
 
-/// Whether a list has filters of this kind and all of them are of use. Several of one kind add to each other.
+/// Whether a list has filters of this kind, and `is_of_use` holds for all their values. Several filters of one kind
+/// are alternatives, so each must be checked.
 fn are_all(run: &Run, kind: &str, is_of_use: impl Fn(&str) -> bool) -> bool {
     let mut found = run.args.iter().filter_map(|arg| filter(&arg.to_string(), kind)).peekable();
     found.peek().is_some() && found.all(|value| is_of_use(&value))

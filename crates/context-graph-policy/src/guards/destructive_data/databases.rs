@@ -189,8 +189,8 @@ fn behind_where(statement: &str) -> Option<&str> {
     })
 }
 
-/// The statements without drops of tables and databases that the same text created before or that are temporary by
-/// name.
+/// The statements without those that drop a table or database that the same text created before, or one with a
+/// temporary name.
 pub(super) fn without_passing(flat: &str) -> String {
     if !flat.contains("DROP ") {
         return flat.to_owned();

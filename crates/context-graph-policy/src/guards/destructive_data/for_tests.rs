@@ -7,7 +7,7 @@ use crate::guards::Case;
 use crate::guards::places::is_passing;
 use crate::programs::Invocation;
 
-/// Frameworks, which choose their database by variables and options of their own.
+/// Frameworks. They choose their database by their own variables and options.
 const FRAMEWORKS: &[&str] = &[
     "alembic",
     "artisan",
@@ -66,7 +66,7 @@ pub(super) fn is_temporary(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     matches!(call.run.name.as_str(), "sqlite3" | "sqlite" | "duckdb")
         && call.operands().first().is_some_and(|file| {
             let place = absolute(file, &call.run.cwd);
-            // An address names the file in ways of its own.
+            // A `file:` address can name the file in other ways, so it is not treated as a path.
             let is_path = !file.prefix().starts_with("file:");
             matches!(file.known(), ":memory:" | "file::memory:")
                 || is_path && place.literal().is_some_and(|path| is_passing(path, case.ctx))
@@ -102,7 +102,7 @@ fn is_set_for_tests(call: &Invocation<'_>) -> bool {
         && addresses.iter().all(|address| may_be_for_tests(address))
 }
 
-/// The databases that a client is told to use.
+/// The databases that a command names for its client.
 fn operands_of(call: &Invocation<'_>) -> Vec<String> {
     let operand = call.operands().first().copied();
     let mut named: Vec<&Text> = match call.run.name.as_str() {
@@ -129,7 +129,8 @@ fn is_named_for_tests(value: &str) -> bool {
     })
 }
 
-/// Whether it may be the database of a framework that is told to use the one for tests: `test` is a word of its name.
+/// Whether this can be the test database of a framework that is set to use its test database: `test` must be a word
+/// of the name.
 fn may_be_for_tests(value: &str) -> bool {
     is_named_for_tests(value)
         || are_named(value, |database| {
@@ -141,9 +142,10 @@ fn may_be_for_tests(value: &str) -> bool {
         })
 }
 
-/// Whether a name, file or address has databases, and all of them fit. Clients take the last of several names.
+/// Whether a name, file or address names databases, and all of them fit. If there are several names, clients use the
+/// last one.
 fn are_named(value: &str, fits: impl Fn(&str) -> bool) -> bool {
-    // What is encoded may be the end of the name.
+    // Names with percent-encoded characters do not fit, because such a character may end the name.
     let fits = |database: &str| fits(database) && !database.contains('%');
     if let Some((scheme, address)) = value.split_once("://") {
         let (address, query) = address.split_once(['?', '#']).unwrap_or((address, ""));
@@ -189,7 +191,7 @@ fn named_in(settings: &str) -> Vec<String> {
     found
 }
 
-/// Whether a client is told to open another database, or to drop one by its name.
+/// Whether the command makes a client open another database, or drop one by its name.
 fn goes_elsewhere(call: &Invocation<'_>) -> bool {
     let args = call.run.args.iter().map(ToString::to_string);
     let is_mysql = matches!(call.run.name.as_str(), "mysql" | "mariadb");

@@ -42,7 +42,7 @@ fn opens_to_all(run: &Run) -> bool {
     })
 }
 
-/// Whether everything in a folder is meant, as `find` passes it on.
+/// Whether the target is everything in a folder, as `find` passes it on.
 pub(super) fn is_all_below(effect: &PathEffect) -> bool {
     matches!(effect.target.path.0.last(), Some(Piece::Hole(Origin::Below)))
 }

@@ -168,7 +168,7 @@ fn is_found_outside(case: &Case<'_>, path: &Text) -> bool {
         && !lists::REMADE.contains(&path.file_name().to_string().as_str())
 }
 
-/// The folder that a path removes, and whether only its content is meant: `x/*` counts as `x`.
+/// The folder that is removed, and whether only its content is removed: `x/*` counts as `x`.
 pub(super) fn folder_of(path: &Text) -> Option<(String, bool)> {
     if let Some(known) = path.literal() {
         return Some((known.to_owned(), false));

@@ -82,7 +82,7 @@ pub(super) const SOURCE_ENDINGS: &[&str] = &[
     "*.ml", "*.lua", "*.sql", "*.tf", "*.md", "*.dart", "*.zig",
 ];
 
-/// Whether all files of a language are meant, in the whole project or in a source folder.
+/// Whether a path covers all files of a language, in the whole project or in a source folder.
 fn is_every_source(project: &str, path: &Text) -> bool {
     if !path.has_origin(Origin::Below) && !path.has_glob() {
         return false;

@@ -32,7 +32,7 @@ pub(super) fn reached(case: &Case<'_>, run: &Run) -> Option<Ours> {
     }
 }
 
-/// Whether something is changed whose path is known only when the command runs.
+/// Whether the call changes something whose path is only known when the command runs.
 pub(super) fn changes_what_is_found(case: &Case<'_>) -> bool {
     case.effects.paths.iter().any(|effect| {
         matches!(effect.access, Access::Write | Access::Delete | Access::Permissions)

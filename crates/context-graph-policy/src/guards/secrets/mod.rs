@@ -148,11 +148,11 @@ pub(super) fn is_passed_on(case: &Case<'_>, call: &Invocation<'_>) -> bool {
         || call.word(0) == "output" && is_taken(case, call.run, &shows_names)
 }
 
-/// Whether what a run prints goes into one that takes it, perhaps through programs that only cut it.
+/// Whether the output of a run goes to a run that `takes` accepts, perhaps through programs that only cut the output.
 fn is_taken(case: &Case<'_>, run: &Run, takes: &dyn Fn(&Run) -> bool) -> bool {
     let runs: Vec<&Run> = case.runs().collect();
     let Some(at) = runs.iter().position(|other| std::ptr::eq(*other, run)) else { return false };
-    // Of several runs of one program, the last one before it feeds the next.
+    // If the same program runs several times, only the last of these runs feeds the next program.
     let mut rest = runs[at + 1..].iter();
     let next = rest.find(|other| other.fed_by == run.name || other.name == run.name);
     next.is_some_and(|next| {

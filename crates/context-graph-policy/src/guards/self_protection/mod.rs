@@ -48,7 +48,7 @@ const TRUST_FILES: &[&str] = &["**/context-graph/trust", "**/context-graph/trust
 const PRIVATE_FILES: &[&str] = &["**/context-graph/private", "**/context-graph/private/**"];
 /// The folder that contains the trust and private files.
 const OWN_FOLDER: &[&str] = &["~/.config/context-graph"];
-/// What was said in a session. A client that resumes it believes the file, and so does `import`.
+/// The conversation of a session. A client that resumes the session trusts this file, and so does `import`.
 const TRANSCRIPTS: &[&str] = &[
     "~/.claude/projects/**/*.jsonl",
     "~/.claude/history.jsonl",

@@ -33,7 +33,7 @@ pub struct Remark {
 }
 
 impl Remark {
-    /// Whether a missing function is called: the rule fails whenever it gets there.
+    /// Whether a missing function is called: the rule fails whenever evaluation reaches the call.
     pub fn is_missing_function(&self) -> bool {
         self.what.starts_with(NO_FUNCTION)
     }

@@ -50,7 +50,7 @@ pub(crate) const WITH_TOOL: [EventName; 5] = [
     EventName::PermissionDenied,
 ];
 
-/// The verb that a decision set stands for.
+/// The verb of a decision set.
 pub(super) fn verb_of(set: &str) -> Option<Verb> {
     Some(match set {
         "halt" => Verb::Halt,
