@@ -8,6 +8,7 @@ mod archives;
 mod brought;
 mod builtins;
 mod containers;
+mod destinations;
 mod editors;
 mod files;
 mod find;
@@ -37,10 +38,8 @@ mod xargs;
 
 use std::collections::BTreeSet;
 
-pub(crate) use addresses::{
-    host_and_port, host_of, is_httpie, is_loopback, is_metadata, is_this_machine, number_of, reached_by,
-    readers_of,
-};
+pub(crate) use addresses::{host_and_port, host_of, is_loopback, is_metadata, is_this_machine, number_of};
+pub(crate) use destinations::{is_httpie, reached_by, readers_of};
 pub(crate) use find::NARROWED;
 pub(crate) use git::settings as git_settings;
 use passed::{flow_of, names_alone};
@@ -107,7 +106,7 @@ impl Shell<'_> {
     fn set_before(&mut self, name: &str) -> Vec<(String, Text)> {
         let rows = [self.known.row(name), self.known.added(name)];
         let own: &[&str] = match name {
-            _ if addresses::is_requester(name) => addresses::WATCHED,
+            _ if destinations::is_requester(name) => destinations::WATCHED,
             _ if crate::guards::is_framework(name) => &["DATABASE_URL"],
             _ => &[],
         };

@@ -1,6 +1,7 @@
 //! Programs that send and fetch.
 
-use super::addresses::{host_of, is_requester, is_this_machine};
+use super::addresses::{host_of, is_this_machine};
+use super::destinations::is_requester;
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Origin, SentKind, Text};
 use crate::programs::Invocation;

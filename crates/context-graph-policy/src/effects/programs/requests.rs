@@ -1,6 +1,6 @@
 //! `curl`, `wget` and similar: what a request carries, and where the answer is written.
 
-use super::addresses::{is_httpie, items_of, reached, urls};
+use super::destinations::{is_httpie, items_of, reached, urls};
 use crate::effects::shell::{Flow, Shell, Taint};
 use crate::effects::{Access, Origin, SentKind, Text, Unknown};
 use crate::programs::Invocation;
