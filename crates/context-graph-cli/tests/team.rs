@@ -281,7 +281,7 @@ fn a_server_that_is_told_to_end_ends_without_complaint() {
 
 /// Kills client and server in turn, each at a random moment, and counts the records at the end.
 /// `CONTEXT_GRAPH_TEAM_ROUNDS=200` sets the number of rounds.
-fn kill_again_and_again(host: &Place, database: &[String], place: db::Place) {
+fn kill_again_and_again(host: &Place, database: &[String], place: db::DatabaseAddress) {
     let rounds =
         std::env::var("CONTEXT_GRAPH_TEAM_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4_u64);
     let mut server = Server::start_on(host, 0, database);
@@ -318,7 +318,7 @@ fn kill_again_and_again(host: &Place, database: &[String], place: db::Place) {
 fn killing_client_and_server_loses_nothing_and_stores_nothing_twice() {
     let host = Place::without_upkeep();
     let file = host.home().join(".config/context-graph/server/team.db");
-    kill_again_and_again(&host, &[], db::Place::Sqlite(file));
+    kill_again_and_again(&host, &[], db::DatabaseAddress::Sqlite(file));
 }
 
 #[test]
@@ -331,5 +331,5 @@ fn killing_them_with_postgresql_behind_loses_nothing_either() {
     let host = Place::without_upkeep();
     let database = ["--database".to_owned(), address.clone()];
     ok(host.run(&["server", "--database", &address, "migrate"]));
-    kill_again_and_again(&host, &database, db::Place::Postgres(address, db::Tls::default()));
+    kill_again_and_again(&host, &database, db::DatabaseAddress::Postgres(address, db::Tls::default()));
 }

@@ -37,7 +37,7 @@ const WORDS: i64 = 4;
 
 /// The tables that were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundTables {
     /// No tables.
     Nothing,
     /// Tables of this version.
@@ -45,30 +45,30 @@ pub enum Found {
 }
 
 /// The version of the existing tables.
-pub fn found(connection: &mut dyn Connection) -> Result<Found> {
+pub fn found(connection: &mut dyn Connection) -> Result<FoundTables> {
     match connection.one("SELECT value FROM meta WHERE name = 'format'", &[]) {
-        Ok(Some(row)) => Ok(row.text(0).parse().map_or(Found::Nothing, Found::Version)),
-        Ok(None) | Err(DbError::NoTable(_)) => Ok(Found::Nothing),
+        Ok(Some(row)) => Ok(row.text(0).parse().map_or(FoundTables::Nothing, FoundTables::Version)),
+        Ok(None) | Err(DbError::NoTable(_)) => Ok(FoundTables::Nothing),
         Err(error) => Err(error),
     }
 }
 
 /// Creates the tables if there are none, and upgrades those of an older version. A database with a newer version is refused
 /// and not changed.
-pub fn migrate(pool: &Pool, partitioned: bool, now_ms: i64) -> Result<Found> {
+pub fn migrate(pool: &Pool, partitioned: bool, now_ms: i64) -> Result<FoundTables> {
     let before = pool.with(found)?;
     match before {
-        Found::Version(version) if version > FORMAT => {
+        FoundTables::Version(version) if version > FORMAT => {
             return Err(DbError::Refused(format!(
                 "its tables have version {version}, and this program knows version {FORMAT}: update the program"
             )));
         }
-        Found::Version(FORMAT) => return Ok(before),
-        Found::Version(version) => {
+        FoundTables::Version(FORMAT) => return Ok(before),
+        FoundTables::Version(version) => {
             upgrade(pool, version)?;
             return Ok(before);
         }
-        Found::Nothing => {}
+        FoundTables::Nothing => {}
     }
     let never_again = |_: &DbError| false;
     pool.transaction(never_again, |connection| {

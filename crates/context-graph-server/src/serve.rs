@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 use crate::db::Pool;
-use crate::http::{App, BODY_PATIENCE, Kind, Places};
+use crate::http::{App, BODY_PATIENCE, Places, RejectionKind};
 
 /// The maximum number of connections at the same time; more wait in the system's queue.
 const CONNECTIONS: usize = 512;
@@ -164,7 +164,7 @@ impl Listening {
                 continue;
             };
             let Some(own) = by_address.enter(network(peer.ip())) else {
-                self.app.turn_away(peer.ip(), Kind::Frequent);
+                self.app.turn_away(peer.ip(), RejectionKind::Frequent);
                 continue;
             };
             let _ = stream.set_nodelay(true);
@@ -178,7 +178,7 @@ impl Listening {
                             match tokio::time::timeout(app.patience().head, acceptor.0.accept(stream)).await {
                                 Ok(Ok(stream)) => answer(stream, peer, router, &app).await,
                                 Ok(Err(_)) => {}
-                                Err(_) => app.turn_away(peer.ip(), Kind::Slow),
+                                Err(_) => app.turn_away(peer.ip(), RejectionKind::Slow),
                             }
                         }
                     }
@@ -227,9 +227,9 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     if let Err(error) = builder.serve_connection(TokioIo::new(stream), service).await {
         // An idle connection ends with the same error. A request was only too slow if a part of it has arrived.
         if error.is_timeout() && heard.load(Ordering::Relaxed) {
-            app.turn_away(peer.ip(), Kind::Slow);
+            app.turn_away(peer.ip(), RejectionKind::Slow);
         } else if error.is_parse_too_large() {
-            app.turn_away(peer.ip(), Kind::Large);
+            app.turn_away(peer.ip(), RejectionKind::Large);
         }
     }
 }

@@ -4,14 +4,14 @@ use std::fmt;
 
 /// A position in a text. Both numbers start at 1; the column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     /// The line.
     pub line: usize,
     /// The column.
     pub column: usize,
 }
 
-impl Place {
+impl TextPosition {
     /// The position of a byte offset. A byte order mark takes no column.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
@@ -34,7 +34,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TextPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
     }
@@ -47,19 +47,19 @@ pub enum SettingsError {
     /// The bytes are not UTF-8.
     NotUtf8 {
         /// Where the first bad byte is.
-        place: Place,
+        place: TextPosition,
     },
     /// The text is not JSON.
     Syntax {
         /// Where the error is.
-        place: Place,
+        place: TextPosition,
         /// What is wrong there.
         problem: String,
     },
     /// The text is JSON, but a part that must be edited has another type than the client expects.
     Shape {
         /// Where the value begins.
-        place: Place,
+        place: TextPosition,
         /// The path of the value, dotted from the root; empty for the root itself.
         path: String,
         /// The expected type.
@@ -70,13 +70,13 @@ pub enum SettingsError {
     /// The whole file would have to be ours, but it belongs to somebody else.
     Foreign {
         /// Where it begins.
-        place: Place,
+        place: TextPosition,
     },
 }
 
 impl SettingsError {
     /// The position of the error.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> TextPosition {
         match self {
             Self::NotUtf8 { place }
             | Self::Syntax { place, .. }
@@ -113,6 +113,6 @@ pub fn decode(bytes: &[u8]) -> Result<&str, SettingsError> {
     std::str::from_utf8(bytes).map_err(|error| {
         let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
         let good = String::from_utf8_lossy(good);
-        SettingsError::NotUtf8 { place: Place::of(&good, good.len()) }
+        SettingsError::NotUtf8 { place: TextPosition::of(&good, good.len()) }
     })
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::change::{Change, Edited, Note};
-use crate::error::{Place, SettingsError};
+use crate::error::{SettingsError, TextPosition};
 use crate::form::{Form, Nesting, Wanted, Wish};
 use crate::json::editor::{Editor, Step};
 use crate::json::item::Item;
 use crate::json::layout::{Splice, newline_of};
-use crate::json::node::{Hop, Kind, Node};
+use crate::json::node::{Hop, Node, NodeKind};
 use crate::json::parse::{bom_len, is_blank};
-use crate::ours::{self, Found, every_or, in_usual_folder};
+use crate::ours::{self, FoundHook, every_or, in_usual_folder};
 use crate::plan::{Plan, StatusLine};
 use crate::undo::{Before, Fingerprint, Undo};
 use crate::uninstall::take_out;
@@ -107,22 +107,22 @@ fn begin(text: Option<&str>) -> (Before, String, Vec<Step>) {
 /// Rejects a file in which the plan would have to overwrite something.
 fn check_shape(editor: &Editor, wish: &Wish<'_>) -> Result<(), SettingsError> {
     let wrong = |node: &Node, path: String, expected| SettingsError::Shape {
-        place: Place::of(editor.text(), node.span.start),
+        place: TextPosition::of(editor.text(), node.span.start),
         path,
         expected,
         found: node.kind_name(),
     };
     let root = editor.root();
-    if !matches!(root.kind, Kind::Object(_)) {
+    if !matches!(root.kind, NodeKind::Object(_)) {
         return Err(wrong(root, String::new(), "an object"));
     }
     let Some(hooks) = root.get("hooks") else { return Ok(()) };
-    if !matches!(hooks.kind, Kind::Object(_)) {
+    if !matches!(hooks.kind, NodeKind::Object(_)) {
         return Err(wrong(hooks, "hooks".to_owned(), "an object"));
     }
     for hook in &wish.hooks {
         if let Some(groups) = hooks.get(hook.event)
-            && !matches!(groups.kind, Kind::Array(_))
+            && !matches!(groups.kind, NodeKind::Array(_))
         {
             return Err(wrong(groups, format!("hooks.{}", hook.event), "an array"));
         }
@@ -152,7 +152,7 @@ fn matched<'a>(
     editor: &Editor,
     wish: &'a Wish<'a>,
     generated: &dyn Fn(&str) -> bool,
-) -> Vec<(&'a Wanted<'a>, Option<Found>)> {
+) -> Vec<(&'a Wanted<'a>, Option<FoundHook>)> {
     let mut there = ours::in_tree(editor.root(), wish.form, generated);
     wish.hooks
         .iter()
@@ -186,7 +186,7 @@ fn remove_unplanned(
 fn update(
     editor: &mut Editor,
     hook: &Wanted<'_>,
-    found: &Found,
+    found: &FoundHook,
     changes: &mut Vec<Change>,
 ) -> Result<(), SettingsError> {
     let mut keys = Vec::new();

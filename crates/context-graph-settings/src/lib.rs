@@ -36,11 +36,11 @@ pub use client::{
 };
 pub use default_plan::{PlanOptions, default_plan, left_out};
 pub use diff::diff;
-pub use error::{Place, SettingsError, decode};
+pub use error::{SettingsError, TextPosition, decode};
 pub use form::Nesting;
 pub use install::{install, install_where};
 pub use missing::{Missing, missing_in};
-pub use ours::{Found, find_ours, find_ours_where};
+pub use ours::{FoundHook, find_ours, find_ours_where};
 pub use plan::{HookEntry, OnFailure, Plan, PlannedHook, StatusLine};
 pub use undo::{Undo, UndoError};
 pub use uninstall::{uninstall, uninstall_where};

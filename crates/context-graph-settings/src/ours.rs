@@ -37,7 +37,7 @@ const POWERSHELL_FLAGS: [&str; 6] =
 
 /// One of our hooks in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundHook {
     /// The event it is registered for.
     pub event: String,
     /// Which occurrences; `None` for all.
@@ -51,7 +51,7 @@ pub struct Found {
     pub(crate) nesting: Nesting,
 }
 
-impl Found {
+impl FoundHook {
     /// The index of the group under the event, and of the entry in the group.
     pub fn position(&self) -> (usize, usize) {
         (self.group, self.entry)
@@ -70,18 +70,21 @@ impl Found {
 
 /// Our hooks in a settings file. Scripts in `.claude/hooks/` with the names of the generated ones count as
 /// ours.
-pub fn find_ours(text: &str) -> Result<Vec<Found>, SettingsError> {
+pub fn find_ours(text: &str) -> Result<Vec<FoundHook>, SettingsError> {
     find_ours_where(text, &in_usual_folder)
 }
 
 /// Our hooks in a settings file. `generated` decides whether a script with the name of a generated one really
 /// is one. It gets the path as written, with `.` for the project's folder.
-pub fn find_ours_where(text: &str, generated: &dyn Fn(&str) -> bool) -> Result<Vec<Found>, SettingsError> {
+pub fn find_ours_where(
+    text: &str,
+    generated: &dyn Fn(&str) -> bool,
+) -> Result<Vec<FoundHook>, SettingsError> {
     if is_blank(text) { Ok(Vec::new()) } else { Ok(in_tree(&parse(text)?, Form::CLAUDE_CODE, generated)) }
 }
 
 /// Our hooks under a root, in the file's order.
-pub(crate) fn in_tree(root: &Node, form: Form, generated: &dyn Fn(&str) -> bool) -> Vec<Found> {
+pub(crate) fn in_tree(root: &Node, form: Form, generated: &dyn Fn(&str) -> bool) -> Vec<FoundHook> {
     let mut found = Vec::new();
     for member in root.get("hooks").map_or(&[][..], Node::members) {
         for (group, node) in member.value.elements().iter().enumerate() {
@@ -93,7 +96,7 @@ pub(crate) fn in_tree(root: &Node, form: Form, generated: &dyn Fn(&str) -> bool)
             for (entry, node) in entries.iter().enumerate() {
                 if let Some(command) = our_command(&member.key, node, form, generated) {
                     let (event, matcher) = (member.key.clone(), matcher.map(str::to_owned));
-                    found.push(Found { event, matcher, command, group, entry, nesting: form.nesting });
+                    found.push(FoundHook { event, matcher, command, group, entry, nesting: form.nesting });
                 }
             }
         }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::change::{Change, Edited};
-use crate::error::{Place, SettingsError};
+use crate::error::{SettingsError, TextPosition};
 use crate::form::{Form, Nesting};
 use crate::install::VERSION;
 use crate::json::editor::Editor;
-use crate::json::node::Kind;
+use crate::json::node::NodeKind;
 use crate::json::parse::is_blank;
-use crate::ours::{self, Found, in_usual_folder};
+use crate::ours::{self, FoundHook, in_usual_folder};
 use crate::undo::{Before, Undo};
 
 /// Removes everything of ours from the text of a settings file.
@@ -56,8 +56,8 @@ pub(crate) fn take_all_out(
 
     let mut editor = Editor::new(text.to_owned(), Vec::new())?;
     let root = editor.root();
-    if !matches!(root.kind, Kind::Object(_)) {
-        let place = Place::of(text, root.span.start);
+    if !matches!(root.kind, NodeKind::Object(_)) {
+        let place = TextPosition::of(text, root.span.start);
         let found = root.kind_name();
         return Err(SettingsError::Shape { place, path: String::new(), expected: "an object", found });
     }
@@ -90,7 +90,7 @@ pub(crate) fn take_all_out(
 /// Removes a hook, and all containers that are then empty. Those in `empty` stay, empty as they were.
 pub(crate) fn take_out(
     editor: &mut Editor,
-    found: &Found,
+    found: &FoundHook,
     empty: &BTreeMap<String, String>,
 ) -> Result<(), SettingsError> {
     let path = found.path();

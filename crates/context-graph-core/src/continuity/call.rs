@@ -7,7 +7,7 @@ use context_graph_events::{Event, Outcome};
 use serde::{Deserialize, Serialize};
 
 use super::terms::fingerprint;
-use crate::gwt::forecast::Kind;
+use crate::gwt::forecast::CallKind;
 
 /// How many bytes are read from the head and the tail of one string in a call's input.
 const INPUT_WINDOW: (usize, usize) = (2_000, 400);
@@ -167,13 +167,13 @@ impl CallText {
 
 impl CallText {
     /// The kind of call, for the forecast of the next one.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> CallKind {
         match self.act {
-            _ if self.failed => Kind::Failed,
-            Act::Look => Kind::Look,
-            Act::Change => Kind::Change,
-            Act::Run => Kind::Run,
-            Act::Other => Kind::Other,
+            _ if self.failed => CallKind::Failed,
+            Act::Look => CallKind::Look,
+            Act::Change => CallKind::Change,
+            Act::Run => CallKind::Run,
+            Act::Other => CallKind::Other,
         }
     }
 }

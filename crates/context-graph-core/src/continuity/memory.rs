@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::observation::{Observation, Sides};
-use super::paths::Place;
+use super::paths::FilePlace;
 use super::terms::Term;
 use super::vocabulary::Vocabulary;
 use crate::gwt::session_identity::KURAMOTO_N;
@@ -53,7 +53,7 @@ impl Trace {
     pub(crate) fn of(event: &Observation, likeness: [f32; KURAMOTO_N]) -> Self {
         let mut words = some_of(&event.words, WORDS);
         words.sort_unstable();
-        let places = event.places.iter().chain(&event.found).flat_map(Place::terms);
+        let places = event.places.iter().chain(&event.found).flat_map(FilePlace::terms);
         Self {
             words,
             identifiers: some_of(&event.identifiers, IDENTIFIERS),
@@ -134,7 +134,7 @@ impl Memory {
         };
         words.learn(&message.words.input);
         identifiers.learn(&message.identifiers.input);
-        let terms: Vec<Term> = message.places.iter().flat_map(Place::terms).collect();
+        let terms: Vec<Term> = message.places.iter().flat_map(FilePlace::terms).collect();
         places.learn(&terms);
     }
 
@@ -210,8 +210,8 @@ impl Memory {
     /// How near places are to known ones, on average. A known file counts fully; a file of the same name or in
     /// a known folder counts less; one that shares only folders further up counts least. `None` if there are no
     /// places.
-    pub(crate) fn nearness(&self, places: &[Place]) -> Option<f32> {
-        let near = |place: &Place| {
+    pub(crate) fn nearness(&self, places: &[FilePlace]) -> Option<f32> {
+        let near = |place: &FilePlace| {
             let mut folders = place.folders.iter().map(|&folder| self.knows_place(folder));
             if self.knows_place(place.file) {
                 1.0
@@ -271,7 +271,7 @@ mod tests {
     fn nearer_places_are_nearer() {
         let mut memory = Memory::default();
         memory.ask(&Observation::of_prompt("look at crates/core/src/lib.rs", ""));
-        let near = |path: &str| memory.nearness(&[Place::of(path).unwrap()]).unwrap();
+        let near = |path: &str| memory.nearness(&[FilePlace::of(path).unwrap()]).unwrap();
         let paths = [
             "crates/core/src/lib.rs",
             "lib.rs",

@@ -39,7 +39,7 @@ pub use loops::Loop;
 pub use purpose::Purpose;
 pub use view::VIEW_NAMES;
 
-use crate::gwt::forecast::Kind as CallKind;
+use crate::gwt::forecast::CallKind;
 use crate::gwt::fusion;
 use crate::gwt::ic_monitor::IC_WARNING_THRESHOLD;
 use crate::gwt::session_identity::KURAMOTO_N;
@@ -51,7 +51,7 @@ use loops::Loops;
 use memory::{Memory, Trace};
 use observation::Observation;
 pub(crate) use purpose::{asked_before, is_asked_by_a_person};
-use terms::{Kind, term};
+use terms::{TermKind, term};
 use view::Views;
 
 /// The assessment of one event.
@@ -200,7 +200,7 @@ impl Continuity {
         self.calls_in_turn = self.calls_in_turn.saturating_add(1);
         event.place_in_turn = self.calls_in_turn;
         event.gap = tenths_between(self.last_at_ms, at_ms);
-        event.step.1 = term(Kind::Tool, &format!("{} {}", self.last_tool, event.step.0));
+        event.step.1 = term(TermKind::Tool, &format!("{} {}", self.last_tool, event.step.0));
         self.last_tool = event.step.0;
         self.last_at_ms = Some(at_ms);
 

@@ -2,8 +2,8 @@
 
 use super::call::{CallText, one_line, prompt_text};
 use super::explain::EvidenceKind;
-use super::paths::{Place, places};
-use super::terms::{Kind, Term, is_entity, is_identifier, parts, term, term_of_bytes, tokens, word};
+use super::paths::{FilePlace, places};
+use super::terms::{Term, TermKind, is_entity, is_identifier, parts, term, term_of_bytes, tokens, word};
 
 /// How many terms of one kind are taken from a call, a result or a prompt.
 const MAX_TERMS: usize = 72;
@@ -69,9 +69,9 @@ pub(crate) struct Observation {
     /// Numbers, hosts, hashes, codes.
     pub entities: Sides,
     /// Files and folders that the call names.
-    pub places: Vec<Place>,
+    pub places: Vec<FilePlace>,
     /// Files and folders that the result names.
-    pub found: Vec<Place>,
+    pub found: Vec<FilePlace>,
     /// A sample of the call's runs of five bytes.
     pub grams: Vec<Term>,
     /// The call's paths, identifiers and words as written, for an explanation.
@@ -82,7 +82,7 @@ impl Observation {
     /// Makes the observation of a tool's result.
     pub(crate) fn of_call(call: &CallText, cwd: &str) -> Self {
         let mut observation = Self::of_text(&call.input, &call.output, cwd);
-        observation.step.0 = term(Kind::Tool, &call.tool);
+        observation.step.0 = term(TermKind::Tool, &call.tool);
         observation
     }
 
@@ -119,13 +119,13 @@ impl Observation {
             }
         }
         if is_identifier(token) {
-            let term = term(Kind::Identifier, token);
+            let term = term(TermKind::Identifier, token);
             if self.identifiers.add(from_call, term) && from_call {
                 label(&mut self.labels, EvidenceKind::Identifier, term, token);
             }
         }
         if is_entity(token) {
-            self.entities.add(from_call, term(Kind::Entity, token));
+            self.entities.add(from_call, term(TermKind::Entity, token));
         }
     }
 }
@@ -140,7 +140,7 @@ fn label(labels: &mut Vec<Label>, evidence: EvidenceKind, term: Term, text: &str
 /// The runs of five bytes with the smallest hashes: similar texts get similar samples.
 fn grams(text: &str) -> Vec<Term> {
     let bytes = &text.as_bytes()[..text.len().min(GRAM_TEXT)];
-    let mut grams: Vec<Term> = bytes.windows(5).map(|run| term_of_bytes(Kind::Gram, run)).collect();
+    let mut grams: Vec<Term> = bytes.windows(5).map(|run| term_of_bytes(TermKind::Gram, run)).collect();
     // Repeated runs are rare, so four times as many are enough after removing duplicates.
     if grams.len() > 4 * MAX_GRAMS {
         grams.select_nth_unstable(4 * MAX_GRAMS);

@@ -3,7 +3,7 @@
 //! A path is identified by its file name, by folder plus file name, and by pairs of its folders. So an absolute
 //! path, one relative to the project and one from another folder match in the parts they share.
 
-use super::terms::{Kind, Term, pair, term};
+use super::terms::{Term, TermKind, pair, term};
 
 /// How many folders of one path are kept, the nearest to the file first.
 const MAX_FOLDERS: usize = 5;
@@ -27,7 +27,7 @@ const EXTENSIONS: &[&str] = &[
 
 /// A file or folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FilePlace {
     /// The last name together with its folder.
     pub file: Term,
     /// The last name alone.
@@ -40,7 +40,7 @@ pub(crate) struct Place {
     pub written: String,
 }
 
-impl Place {
+impl FilePlace {
     /// The place that a path names.
     pub(crate) fn of(path: &str) -> Option<Self> {
         let names: Vec<&str> = path
@@ -51,19 +51,19 @@ impl Place {
         let above = folders.last().copied().unwrap_or("");
         let extension = match name.rsplit_once('.') {
             Some((stem, ending)) if !stem.is_empty() && (1..=10).contains(&ending.len()) => {
-                term(Kind::Extension, ending)
+                term(TermKind::Extension, ending)
             }
             _ => 0,
         };
         let folders = (0..folders.len())
             .rev()
             .take(MAX_FOLDERS)
-            .map(|at| pair(Kind::Folder, if at == 0 { "" } else { folders[at - 1] }, folders[at]))
+            .map(|at| pair(TermKind::Folder, if at == 0 { "" } else { folders[at - 1] }, folders[at]))
             .collect();
         let written = path[path.ceil_char_boundary(path.len().saturating_sub(MAX_WRITTEN))..].to_owned();
         Some(Self {
-            file: pair(Kind::File, above, name),
-            name: term(Kind::FileName, name),
+            file: pair(TermKind::File, above, name),
+            name: term(TermKind::FileName, name),
             folders,
             extension,
             written,
@@ -80,15 +80,15 @@ impl Place {
 }
 
 /// The places that a text names, each once, at most `max`. Paths below `cwd` become relative to it.
-pub(crate) fn places(text: &str, cwd: &str, max: usize) -> Vec<Place> {
-    let mut found: Vec<Place> = Vec::new();
+pub(crate) fn places(text: &str, cwd: &str, max: usize) -> Vec<FilePlace> {
+    let mut found: Vec<FilePlace> = Vec::new();
     for run in named(text) {
         if found.len() >= max {
             break;
         }
         let inside =
             run.strip_prefix(cwd).filter(|rest| !cwd.is_empty() && rest.starts_with('/')).unwrap_or(run);
-        if let Some(place) = Place::of(inside)
+        if let Some(place) = FilePlace::of(inside)
             && !found.iter().any(|known| known.file == place.file)
         {
             found.push(place);
@@ -187,11 +187,11 @@ mod tests {
 
     #[test]
     fn neighbours_share_their_folder() {
-        let of = |text: &str| Place::of(text).unwrap();
+        let of = |text: &str| FilePlace::of(text).unwrap();
         let (a, b) = (of("crates/core/src/a.rs"), of("crates/core/src/b.rs"));
         assert_eq!(a.folders, b.folders);
         assert_ne!(a.file, b.file);
         assert!(of("README.md").folders.is_empty());
-        assert_eq!(Place::of("../.."), None);
+        assert_eq!(FilePlace::of("../.."), None);
     }
 }

@@ -29,7 +29,7 @@ const STOP_WORDS: &[&str] = &[
 
 /// The kind of a term. It is part of the hash, so that a word and a folder of the same name differ.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum TermKind {
     /// A stemmed word or part of an identifier.
     Word,
     /// A whole identifier.
@@ -51,17 +51,17 @@ pub(crate) enum Kind {
 }
 
 /// The hash of some text as a term of a kind.
-pub(crate) fn term(kind: Kind, text: &str) -> Term {
+pub(crate) fn term(kind: TermKind, text: &str) -> Term {
     term_of_bytes(kind, text.as_bytes())
 }
 
 /// The hash of some bytes as a term of a kind.
-pub(crate) fn term_of_bytes(kind: Kind, bytes: &[u8]) -> Term {
+pub(crate) fn term_of_bytes(kind: TermKind, bytes: &[u8]) -> Term {
     finish(bytes.iter().fold(seed(kind), |hash, byte| mix(hash, byte.to_ascii_lowercase())))
 }
 
 /// The hash of one or two names under one kind.
-pub(crate) fn pair(kind: Kind, first: &str, second: &str) -> Term {
+pub(crate) fn pair(kind: TermKind, first: &str, second: &str) -> Term {
     let bytes = first.bytes().chain([b'/']).chain(second.bytes());
     finish(bytes.fold(seed(kind), |hash, byte| mix(hash, byte.to_ascii_lowercase())))
 }
@@ -76,7 +76,7 @@ fn mix(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
 }
 
-fn seed(kind: Kind) -> u64 {
+fn seed(kind: TermKind) -> u64 {
     mix(0xcbf2_9ce4_8422_2325, kind as u8)
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn word(part: &str) -> Option<Term> {
     let empty = |word: &str| STOP_WORDS.binary_search(&word).is_ok();
     let says_nothing =
         lower.chars().nth(2).is_none() || empty(&lower) || (stem.len() < lower.len() && empty(stem));
-    (!says_nothing).then(|| term(Kind::Word, stem))
+    (!says_nothing).then(|| term(TermKind::Word, stem))
 }
 
 /// Removes plural and verb suffixes only: `sessions` becomes `session`, `parsing` and `parsed` become `pars`.
@@ -215,8 +215,8 @@ mod tests {
 
     #[test]
     fn kinds_do_not_meet() {
-        assert_ne!(term(Kind::Word, "main"), term(Kind::FileName, "main"));
-        assert_eq!(term(Kind::Word, "Main"), term(Kind::Word, "main"));
-        assert!(term(Kind::Word, "main") < 1 << TERM_BITS);
+        assert_ne!(term(TermKind::Word, "main"), term(TermKind::FileName, "main"));
+        assert_eq!(term(TermKind::Word, "Main"), term(TermKind::Word, "main"));
+        assert!(term(TermKind::Word, "main") < 1 << TERM_BITS);
     }
 }

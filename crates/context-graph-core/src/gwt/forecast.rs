@@ -9,7 +9,7 @@ use super::consciousness::reflection;
 
 /// The kinds of calls that the forecast distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
+pub enum CallKind {
     /// It looked at something.
     Look,
     /// It changed a file.
@@ -41,7 +41,7 @@ pub struct Forecaster {
     after: [[u16; KINDS]; KINDS],
     /// How often each kind occurred.
     came: [u16; KINDS],
-    last: Kind,
+    last: CallKind,
     /// The smoothed errors of the forecast and of the naive one.
     own: f32,
     naive: f32,
@@ -50,7 +50,7 @@ pub struct Forecaster {
 impl Forecaster {
     /// The forecaster after a call.
     #[must_use]
-    pub fn observe(mut self, kind: Kind) -> Self {
+    pub fn observe(mut self, kind: CallKind) -> Self {
         let (last, now) = (self.last as usize, kind as usize);
         let own = std::array::from_fn(|at| {
             f32::from(self.after[last][at]) + if at == last { SAME_AGAIN } else { BEFORE }
@@ -80,7 +80,7 @@ fn error(counts: &[f32; KINDS], came: usize) -> f32 {
 impl Default for Forecaster {
     fn default() -> Self {
         let start = 0.3;
-        Self { after: [[0; KINDS]; KINDS], came: [0; KINDS], last: Kind::Look, own: start, naive: start }
+        Self { after: [[0; KINDS]; KINDS], came: [0; KINDS], last: CallKind::Look, own: start, naive: start }
     }
 }
 
@@ -90,18 +90,20 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Kind; KINDS] = [Kind::Look, Kind::Change, Kind::Run, Kind::Other, Kind::Failed];
+    const ALL: [CallKind; KINDS] =
+        [CallKind::Look, CallKind::Change, CallKind::Run, CallKind::Other, CallKind::Failed];
 
-    fn after(kinds: impl IntoIterator<Item = Kind>) -> Forecaster {
+    fn after(kinds: impl IntoIterator<Item = CallKind>) -> Forecaster {
         kinds.into_iter().fold(Forecaster::default(), Forecaster::observe)
     }
 
     #[test]
     fn a_rhythm_is_foreseen_and_its_break_is_not() {
-        let rhythm = || [Kind::Change, Kind::Run].into_iter().cycle().take(40);
+        let rhythm = || [CallKind::Change, CallKind::Run].into_iter().cycle().take(40);
         let steady = after(rhythm()).skill();
         assert!(steady > 0.9, "{steady}");
-        let broken = after(rhythm().chain([Kind::Run, Kind::Look, Kind::Failed, Kind::Other])).skill();
+        let broken =
+            after(rhythm().chain([CallKind::Run, CallKind::Look, CallKind::Failed, CallKind::Other])).skill();
         assert!(broken < 0.6, "{broken}");
         assert!((Forecaster::default().skill() - 0.5).abs() < 1e-6);
     }

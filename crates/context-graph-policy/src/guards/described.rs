@@ -10,7 +10,7 @@ use super::destructive_data::{
 use super::destructive_git::is_put_aside;
 use super::destructive_system::{DISK, is_on_file};
 use super::secrets::{SHOW, is_passed_on};
-use super::{Case, Found, GUARDS, Guard, Rule};
+use super::{Case, Findings, GUARDS, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, Text};
 use crate::programs::row::{ProgramStop, Reach, TAUGHT as TAUGHT_ID};
@@ -57,7 +57,7 @@ const VERBS: &[&str] = &[
     "uninstall",
 ];
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     for call in &case.calls {
         let mut stops: Vec<&ProgramStop> = call.stopped().collect();
         let added = case.known.added(&call.run.name);
@@ -77,7 +77,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
 }
 
 /// Reports what a table says, unless the target is temporary or otherwise excused.
-fn report(case: &Case<'_>, call: &Invocation<'_>, stop: &ProgramStop, found: &mut Found) -> bool {
+fn report(case: &Case<'_>, call: &Invocation<'_>, stop: &ProgramStop, found: &mut Findings) -> bool {
     let Some(rule) = rule_of(&stop.rule) else { return false };
     if is_excused(case, call, rule) {
         return true;

@@ -4,7 +4,7 @@
 use context_graph_events::quoted;
 
 use super::places::{is_passing, is_within};
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Findings, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::path::absolute_str;
 use crate::effects::{FileKind, Text, git_settings};
@@ -26,7 +26,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     for call in case.calls.iter().filter(|call| matches!(call.run.name.as_str(), "git" | "hub" | "yadm")) {
         settings(call, found);
         if !is_put_aside(case, call) {
@@ -36,7 +36,7 @@ fn check(case: &Case<'_>, found: &mut Found) {
 }
 
 /// Settings that make git discard data, now or at every later push.
-fn settings(call: &Invocation<'_>, found: &mut Found) {
+fn settings(call: &Invocation<'_>, found: &mut Findings) {
     if git_settings(call).iter().any(|(name, value)| expires(name, value.known())) {
         found.add(&HISTORY, "`git -c gc.…Expire` makes git delete what would allow an undo.");
     }
@@ -56,7 +56,7 @@ fn words_of(call: &Invocation<'_>) -> Vec<String> {
     call.words.iter().skip(1).map(ToString::to_string).collect()
 }
 
-fn git(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
+fn git(case: &Case<'_>, call: &Invocation<'_>, found: &mut Findings) {
     let sub = call.word(0);
     let words = words_of(call);
     if call.is_quiet() {
@@ -200,7 +200,7 @@ fn is_many(case: &Case<'_>, word: &str) -> bool {
 }
 
 /// `git fetch origin +x:main` forces a local branch to the remote's state.
-fn fetch(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Found) {
+fn fetch(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Findings) {
     for reference in words.iter().skip(1) {
         let plus = reference.starts_with('+');
         if let Some((_, to)) = reference.trim_start_matches('+').split_once(':')
@@ -213,7 +213,7 @@ fn fetch(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut F
     }
 }
 
-fn checkout(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Found) {
+fn checkout(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Findings) {
     let dashes = call.dashes.map(|at| at.saturating_sub(1));
     let paths = words.get(dashes.unwrap_or(0)..).unwrap_or_default();
     if paths.iter().any(|word| is_everything(word) || dashes.is_some() && is_many(case, word)) {
@@ -235,7 +235,7 @@ fn moved_branch<'w>(call: &'w Invocation<'_>, words: &'w [String]) -> Option<&'w
     }
 }
 
-fn push(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Found) {
+fn push(case: &Case<'_>, call: &Invocation<'_>, words: &[String], found: &mut Findings) {
     let lease = call.has_any(&["--force-with-lease", "--force-if-includes"]);
     let forced = call.has("-f");
     let prunes = call.has("--prune");

@@ -2,7 +2,7 @@
 
 use context_graph_events::quoted;
 
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Findings, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::path::{Places, absolute, is_within};
 use crate::effects::{Access, PARENT, Run, Target, Text};
@@ -20,7 +20,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     if case.effects.fork_bomb {
         found.add(&FORK_BOMB, "This starts copies of itself without end.");
     }

@@ -2,7 +2,7 @@
 
 use context_graph_events::quoted;
 
-use super::{Case, Found, Guard, Rule, exposure};
+use super::{Case, Findings, Guard, Rule, exposure};
 use crate::decision::Severity;
 use crate::effects::{Origin, SentKind, Text, is_this_machine, readers_of};
 use crate::programs::Invocation;
@@ -20,7 +20,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     for send in &case.effects.sends {
         if is_local(&send.host) {
             continue;

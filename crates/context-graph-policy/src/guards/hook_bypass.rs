@@ -3,7 +3,7 @@
 use context_graph_events::quoted;
 
 use super::places::hits;
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Findings, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, FileKind, PathEffect, Text, git_settings};
 use crate::programs::Invocation;
@@ -20,7 +20,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     for call in &case.calls {
         let run = call.run;
         if matches!(run.name.as_str(), "git" | "hub" | "yadm") {
@@ -122,7 +122,7 @@ fn makes_runnable(case: &Case<'_>) -> bool {
     })
 }
 
-fn git(call: &Invocation<'_>, found: &mut Found) {
+fn git(call: &Invocation<'_>, found: &mut Findings) {
     for (name, _) in git_settings(call) {
         if name == "core.hookspath" || name.starts_with("include") && name.ends_with("path") {
             found.add(&HOOKS_PATH, "`git -c core.hooksPath` points git away from the project's hooks.");
@@ -141,7 +141,7 @@ fn git(call: &Invocation<'_>, found: &mut Found) {
 }
 
 /// `git config`: the folder of the hooks, aliases that skip them, and other settings files.
-fn config(call: &Invocation<'_>, found: &mut Found) {
+fn config(call: &Invocation<'_>, found: &mut Findings) {
     let words: Vec<String> =
         call.words.iter().skip(1).map(|word| word.to_string().to_ascii_lowercase()).collect();
     let verb = |names: &[&str]| words.first().is_some_and(|word| names.contains(&word.as_str()));
@@ -173,7 +173,7 @@ fn takes_other_settings(call: &Invocation<'_>, name: &str, value: &Text) -> bool
         && matches!(call.word(0), "commit" | "push" | "merge" | "am")
 }
 
-fn variable(name: &str, value: &Text, found: &mut Found) {
+fn variable(name: &str, value: &Text, found: &mut Findings) {
     let text = value.to_string();
     let off = match name {
         "HUSKY" | "LEFTHOOK" | "OVERCOMMIT_DISABLE" => {

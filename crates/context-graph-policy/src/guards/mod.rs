@@ -53,7 +53,7 @@ pub struct Guard {
     pub purpose: &'static str,
     /// Its rules.
     pub rules: &'static [&'static Rule],
-    check: fn(&Case<'_>, &mut Found),
+    check: fn(&Case<'_>, &mut Findings),
 }
 
 /// A built-in rule.
@@ -128,7 +128,7 @@ impl<'a> Case<'a> {
 
 /// What the guards found.
 #[derive(Default)]
-pub(crate) struct Found(Vec<RawFinding>);
+pub(crate) struct Findings(Vec<RawFinding>);
 
 /// What one rule found, before the configuration is applied to it.
 struct RawFinding {
@@ -137,7 +137,7 @@ struct RawFinding {
     path: Option<String>,
 }
 
-impl Found {
+impl Findings {
     /// Adds a finding about the whole call.
     fn add(&mut self, rule: &'static Rule, reason: impl Into<String>) {
         self.0.push(RawFinding { rule, reason: reason.into(), path: None });
@@ -162,7 +162,7 @@ pub(crate) fn check(
     let known = KnownPrograms::with(&config.programs);
     let calls = effects.runs.iter().map(|run| known.read(run)).filter(|call| !call.only_informs()).collect();
     let case = Case { effects, ctx, config, tool, input, command, known, calls };
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for guard in GUARDS {
         (guard.check)(&case, &mut found);
     }

@@ -2,7 +2,7 @@
 
 use context_graph_events::quoted;
 
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Findings, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::Privilege;
 
@@ -17,7 +17,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     for privilege in &case.effects.privileges {
         match privilege {
             Privilege::OtherUser(by) => found.add(&OTHER_USER, quoted!("`{}` acts as another user.", by)),

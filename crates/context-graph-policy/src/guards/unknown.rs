@@ -2,7 +2,7 @@
 
 use context_graph_events::quoted;
 
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Findings, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, Origin, Unknown};
 
@@ -20,7 +20,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     for unknown in &case.effects.unknowns {
         match unknown {
             Unknown::Unreadable => found.add(&UNREADABLE, "The command cannot be parsed as shell."),

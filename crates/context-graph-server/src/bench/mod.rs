@@ -13,7 +13,7 @@ pub use asking::{Asked, ask};
 pub use load::{Load, Prepared};
 
 use crate::client::{Client, ClientError};
-use crate::db::{BY_TIME, DbError, Place, Pool, raw};
+use crate::db::{BY_TIME, DatabaseAddress, DbError, Pool, raw};
 
 /// Pushes everything that was prepared, over this many connections at the same time. Returns how long it
 /// took.
@@ -53,8 +53,8 @@ pub struct Copied {
 }
 
 /// Copies the rows of all tables of records into tables with the same columns and indexes, by COPY from a file.
-pub fn copy(place: &Place, folder: &Path) -> Result<Copied, DbError> {
-    let Place::Postgres(address, tls) = place else {
+pub fn copy(place: &DatabaseAddress, folder: &Path) -> Result<Copied, DbError> {
+    let DatabaseAddress::Postgres(address, tls) = place else {
         return Err(DbError::Refused("COPY needs PostgreSQL".to_owned()));
     };
     let failed = |error: postgres::Error| DbError::Refused(error.to_string());

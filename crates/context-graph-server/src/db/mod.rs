@@ -222,7 +222,7 @@ pub trait Connection: Send {
 
 /// Where the database is.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum DatabaseAddress {
     /// A PostgreSQL server, by its address.
     Postgres(String, Tls),
     /// A file.
@@ -232,7 +232,7 @@ pub enum Place {
 /// Connections that threads share.
 #[derive(Clone)]
 pub struct Pool {
-    place: Arc<Place>,
+    place: Arc<DatabaseAddress>,
     idle: Arc<Mutex<Vec<Box<dyn Connection>>>>,
 }
 
@@ -247,13 +247,13 @@ const KEPT: usize = 16;
 
 impl Pool {
     /// A pool for this database. Nothing is opened yet.
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: DatabaseAddress) -> Self {
         Self { place: Arc::new(place), idle: Arc::default() }
     }
 
     /// Whether it is PostgreSQL.
     pub fn is_postgres(&self) -> bool {
-        matches!(*self.place, Place::Postgres(..))
+        matches!(*self.place, DatabaseAddress::Postgres(..))
     }
 
     /// Closes idle connections.
@@ -310,8 +310,8 @@ impl Pool {
             }
         }
         match &*self.place {
-            Place::Postgres(address, tls) => postgres::open(address, tls),
-            Place::Sqlite(path) => sqlite::open(path),
+            DatabaseAddress::Postgres(address, tls) => postgres::open(address, tls),
+            DatabaseAddress::Sqlite(path) => sqlite::open(path),
         }
     }
 }

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::places::Place;
+use super::places::Slot;
 use super::{App, BODY_PATIENCE, Handled, HttpRefusal, STEP};
 
 /// The length that a request announces.
@@ -44,7 +44,7 @@ impl App {
     }
 
     /// Waits until the machine may push. Several of its processes may want to at the same time.
-    pub(super) async fn place(&self, machine: i64) -> Handled<Place<i64>> {
+    pub(super) async fn place(&self, machine: i64) -> Handled<Slot<i64>> {
         let many =
             |_| HttpRefusal::new(StatusCode::TOO_MANY_REQUESTS, "this machine pushes too much at once");
         let waiting = async {

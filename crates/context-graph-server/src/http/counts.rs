@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use axum::http::StatusCode;
 
-use super::turned_away::Kind;
+use super::turned_away::RejectionKind;
 
 /// Counts since the start of the process.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(super) struct Counts {
     answers: [AtomicU64; 6],
     pushes: AtomicU64,
     refused: AtomicU64,
-    turned_away: [AtomicU64; Kind::ALL.len()],
+    turned_away: [AtomicU64; RejectionKind::ALL.len()],
 }
 
 impl Counts {
@@ -28,7 +28,7 @@ impl Counts {
         (if is_taken { &self.pushes } else { &self.refused }).fetch_add(1, Relaxed);
     }
 
-    pub(super) fn turned_away(&self, kind: Kind) {
+    pub(super) fn turned_away(&self, kind: RejectionKind) {
         self.turned_away[kind as usize].fetch_add(1, Relaxed);
     }
 
@@ -55,7 +55,7 @@ impl Counts {
             "Pushes that were refused, or could not be stored.",
             &[(String::new(), &self.refused)],
         );
-        let kinds = Kind::ALL.iter().zip(&self.turned_away);
+        let kinds = RejectionKind::ALL.iter().zip(&self.turned_away);
         let kinds: Vec<_> =
             kinds.map(|(kind, count)| (format!("{{kind=\"{}\"}}", kind.as_str()), count)).collect();
         tell("turned_away", "Requests that were too large, too slow or too frequent.", &kinds);

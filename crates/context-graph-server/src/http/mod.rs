@@ -33,7 +33,7 @@ use body::{length, room};
 use counts::Counts;
 pub(crate) use places::Places;
 use rate::Rates;
-pub(crate) use turned_away::Kind;
+pub(crate) use turned_away::RejectionKind;
 use turned_away::{STORED_EVERY, TurnedAway};
 
 /// The time limits for receiving a request's body, unless configured otherwise, and for answering a request.
@@ -195,7 +195,7 @@ impl App {
     }
 
     /// Records that a request was turned away.
-    pub(crate) fn turn_away(&self, address: IpAddr, kind: Kind) {
+    pub(crate) fn turn_away(&self, address: IpAddr, kind: RejectionKind) {
         self.0.counts.turned_away(kind);
         self.0.turned_away.note(address, kind, self.now_ms());
     }
@@ -267,7 +267,7 @@ async fn bounded(State(app): State<App>, mut request: Request, next: Next) -> Re
         tokio::time::timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| late())
     };
     app.0.counts.request(response.status());
-    if let Some(kind) = Kind::of(response.status()) {
+    if let Some(kind) = RejectionKind::of(response.status()) {
         app.turn_away(address, kind);
     }
     response
@@ -282,7 +282,7 @@ async fn healthz(
     }
     let found = app.ask(|pool, _| pool.with(schema::found)).await?;
     match found {
-        schema::Found::Version(schema::FORMAT) => Ok("ok\n"),
+        schema::FoundTables::Version(schema::FORMAT) => Ok("ok\n"),
         _ => {
             Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "the tables are not those of this version"))
         }

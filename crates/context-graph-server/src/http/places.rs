@@ -15,7 +15,7 @@ pub(crate) struct Places<K> {
 
 /// A taken place. It is free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place<K: Eq + Hash> {
+pub(crate) struct Slot<K: Eq + Hash> {
     who: K,
     taken: Taken<K>,
 }
@@ -26,18 +26,18 @@ impl<K: Eq + Hash + Copy> Places<K> {
     }
 
     /// A place for `who`; `None` if `who` has all its places already.
-    pub(crate) fn enter(&self, who: K) -> Option<Place<K>> {
+    pub(crate) fn enter(&self, who: K) -> Option<Slot<K>> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let number = taken.entry(who).or_default();
         if *number >= self.most {
             return None;
         }
         *number += 1;
-        Some(Place { who, taken: Arc::clone(&self.taken) })
+        Some(Slot { who, taken: Arc::clone(&self.taken) })
     }
 }
 
-impl<K: Eq + Hash> Drop for Place<K> {
+impl<K: Eq + Hash> Drop for Slot<K> {
     fn drop(&mut self) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(number) = taken.get_mut(&self.who) {

@@ -24,13 +24,13 @@ pub(crate) const STORED_EVERY: Duration = Duration::from_secs(2);
 
 /// What was wrong with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum RejectionKind {
     Large,
     Slow,
     Frequent,
 }
 
-impl Kind {
+impl RejectionKind {
     /// What a response says was wrong, if it is one of these.
     pub(super) fn of(status: StatusCode) -> Option<Self> {
         match status {
@@ -52,19 +52,19 @@ impl Kind {
     }
 }
 
-type Counted = BTreeMap<(i64, String, Kind), u64>;
+type Counted = BTreeMap<(i64, String, RejectionKind), u64>;
 
 /// What is not stored yet.
 #[derive(Debug, Default)]
 pub(crate) struct TurnedAway(Mutex<Counted>);
 
 impl TurnedAway {
-    pub(crate) fn note(&self, source: IpAddr, kind: Kind, now_ms: i64) {
+    pub(crate) fn note(&self, source: IpAddr, kind: RejectionKind, now_ms: i64) {
         let at_ms = now_ms - now_ms.rem_euclid(MINUTE_MS);
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut key = (at_ms, source.to_string(), kind);
         if !counted.contains_key(&key) {
-            let of_minute = counted.range((at_ms, String::new(), Kind::Large)..).count();
+            let of_minute = counted.range((at_ms, String::new(), RejectionKind::Large)..).count();
             if of_minute >= MOST {
                 REST.clone_into(&mut key.1);
             }
@@ -114,7 +114,7 @@ mod tests {
     fn a_minute_has_few_rows_whoever_asks() {
         let noted = TurnedAway::default();
         for last in 0..=255 {
-            for kind in [Kind::Large, Kind::Frequent] {
+            for kind in [RejectionKind::Large, RejectionKind::Frequent] {
                 noted.note(IpAddr::from([10, 0, 0, last]), kind, 60_000 + i64::from(last));
             }
         }

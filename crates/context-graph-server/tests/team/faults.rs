@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use context_graph_server::db::{Place, Pool, Tls};
+use context_graph_server::db::{DatabaseAddress, Pool, Tls};
 use context_graph_server::keys::random;
 use context_graph_server::members::Role;
 use context_graph_server::schema;
@@ -27,7 +27,7 @@ fn rounds() -> u64 {
 }
 
 fn team(cluster: &Cluster) -> Team {
-    let place = Place::Postgres(cluster.new_database(), Tls::default());
+    let place = DatabaseAddress::Postgres(cluster.new_database(), Tls::default());
     let pool = Pool::new(place.clone());
     schema::migrate(&pool, true, now_ms()).unwrap();
     Team { url: serve(&place), pool, place, folder: tempfile::tempdir().unwrap() }
@@ -201,7 +201,7 @@ fn failover() {
             "postgres://postgres@127.0.0.1:{},127.0.0.1:{}/{database}?target_session_attrs=read-write",
             primary.port, standby.port
         );
-        let place = Place::Postgres(address, Tls::default());
+        let place = DatabaseAddress::Postgres(address, Tls::default());
         let url = serve(&place);
         let team = Team { pool: Pool::new(place.clone()), place, url: url.clone(), folder: team.folder };
         let mut machines: Vec<Machine> =

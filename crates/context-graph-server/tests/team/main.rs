@@ -22,7 +22,7 @@ mod pages;
 mod tls;
 mod upgrade;
 
-use context_graph_server::db::{Place, Pool, Tls};
+use context_graph_server::db::{DatabaseAddress, Pool, Tls};
 use context_graph_server::{Patience, Serving, schema};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -31,7 +31,7 @@ use cluster::Cluster;
 /// A new database and a server on it.
 pub(crate) struct Team {
     pub(crate) pool: Pool,
-    pub(crate) place: Place,
+    pub(crate) place: DatabaseAddress,
     pub(crate) url: String,
     /// The folder of an SQLite database.
     pub(crate) folder: tempfile::TempDir,
@@ -43,12 +43,12 @@ pub(crate) fn now_ms() -> i64 {
 }
 
 /// Starts another server on a database.
-pub(crate) fn serve(place: &Place) -> String {
+pub(crate) fn serve(place: &DatabaseAddress) -> String {
     serve_as(place, |_| {})
 }
 
 /// The same with other settings.
-pub(crate) fn serve_as(place: &Place, change: impl FnOnce(&mut Serving)) -> String {
+pub(crate) fn serve_as(place: &DatabaseAddress, change: impl FnOnce(&mut Serving)) -> String {
     let mut serving = Serving {
         listen: "127.0.0.1:0".parse().unwrap(),
         certificate: None,
@@ -68,8 +68,8 @@ impl Team {
     fn new(cluster: Option<&Cluster>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = match cluster {
-            None => Place::Sqlite(folder.path().join("team.db")),
-            Some(cluster) => Place::Postgres(cluster.new_database(), Tls::default()),
+            None => DatabaseAddress::Sqlite(folder.path().join("team.db")),
+            Some(cluster) => DatabaseAddress::Postgres(cluster.new_database(), Tls::default()),
         };
         let pool = Pool::new(place.clone());
         schema::migrate(&pool, true, now_ms()).unwrap();

@@ -1,6 +1,6 @@
 //! Who sees what, and whether queries use an index.
 
-use context_graph_server::db::{Place, Pool, Tls};
+use context_graph_server::db::{DatabaseAddress, Pool, Tls};
 use context_graph_server::members::{self, Role};
 use context_graph_server::{TeamRecords, schema};
 use context_graph_web::{Asked, Records, SessionsAsked};
@@ -114,7 +114,7 @@ const RARE: &str = "
 
 fn plans() {
     let cluster = Cluster::start().unwrap();
-    let place = Place::Postgres(cluster.new_database(), Tls::default());
+    let place = DatabaseAddress::Postgres(cluster.new_database(), Tls::default());
     let pool = Pool::new(place.clone());
     schema::migrate(&pool, true, now_ms()).unwrap();
     let team = Team { url: serve(&place), pool, place, folder: tempfile::tempdir().unwrap() };

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use context_graph_server::db::{Place, Pool, Tls, Value};
+use context_graph_server::db::{DatabaseAddress, Pool, Tls, Value};
 use context_graph_server::keys::SigningKey;
-use context_graph_server::schema::{self, Found};
+use context_graph_server::schema::{self, FoundTables};
 use context_graph_web::{Asked, Records as _, Verification};
 
 use crate::cluster::Cluster;
@@ -71,24 +71,24 @@ fn rows(pool: &Pool, table: &str, columns: &str) -> Vec<Vec<Value>> {
     pool.with(|connection| connection.query(&sql, &[])).unwrap().into_iter().map(|row| row.0).collect()
 }
 
-fn upgraded((version, golden): (i64, &str), place: Place, partitioned: bool) {
+fn upgraded((version, golden): (i64, &str), place: DatabaseAddress, partitioned: bool) {
     let pool = Pool::new(place.clone());
     fill(&pool, golden, partitioned);
-    assert_eq!(pool.with(schema::found).unwrap(), Found::Version(version));
+    assert_eq!(pool.with(schema::found).unwrap(), FoundTables::Version(version));
     // The table `tenants` has one more column than in version 1.
     let columns = |table: &str| if table == "tenants" { "tenant, name, created_ms" } else { "*" };
     let before: Vec<_> = TABLES.iter().map(|(table, _)| rows(&pool, table, columns(table))).collect();
     for ((table, count), rows) in TABLES.iter().zip(&before) {
         assert!(rows.len() >= usize::try_from(*count).unwrap(), "{table}");
     }
-    assert_eq!(schema::migrate(&pool, true, now_ms()).unwrap(), Found::Version(version));
-    assert_eq!(pool.with(schema::found).unwrap(), Found::Version(schema::FORMAT));
+    assert_eq!(schema::migrate(&pool, true, now_ms()).unwrap(), FoundTables::Version(version));
+    assert_eq!(pool.with(schema::found).unwrap(), FoundTables::Version(schema::FORMAT));
     for ((table, _), before) in TABLES.iter().zip(before) {
         assert_eq!(rows(&pool, table, columns(table)), before, "{table}");
     }
     assert_eq!(
         schema::migrate(&pool, true, now_ms()).unwrap(),
-        Found::Version(schema::FORMAT),
+        FoundTables::Version(schema::FORMAT),
         "once is enough"
     );
 
@@ -113,12 +113,12 @@ fn upgraded((version, golden): (i64, &str), place: Place, partitioned: bool) {
 pub(crate) fn of_sqlite() {
     for golden in GOLDEN {
         let folder = tempfile::tempdir().unwrap();
-        upgraded(golden, Place::Sqlite(folder.path().join("team.db")), false);
+        upgraded(golden, DatabaseAddress::Sqlite(folder.path().join("team.db")), false);
     }
 }
 
 pub(crate) fn of_postgres(cluster: &Cluster) {
     for (golden, partitioned) in GOLDEN.into_iter().flat_map(|golden| [(golden, true), (golden, false)]) {
-        upgraded(golden, Place::Postgres(cluster.new_database(), Tls::default()), partitioned);
+        upgraded(golden, DatabaseAddress::Postgres(cluster.new_database(), Tls::default()), partitioned);
     }
 }

@@ -3,7 +3,7 @@
 
 use context_graph_events::agents::Agent;
 
-use super::{AgentClient, Kind, UserFile, bridge};
+use super::{AgentClient, FileKind, UserFile, bridge};
 
 pub(super) const CLIENT: AgentClient = AgentClient {
     agent: Agent::Amp,
@@ -12,5 +12,5 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     variable: None,
     user_file: UserFile::InFolder("plugins/context-graph.ts"),
     project_file: ".amp/plugins/context-graph.ts",
-    kind: Kind::Bridge(bridge::amp),
+    kind: FileKind::Bridge(bridge::amp),
 };

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::OwnCommand;
 use crate::change::{Change, Edited};
-use crate::error::{Place, SettingsError};
+use crate::error::{SettingsError, TextPosition};
 use crate::missing::Missing;
 use crate::undo::Undo;
 
@@ -79,7 +79,7 @@ pub(super) fn install(text: Option<&str>, whole: &str) -> Result<Edited, Setting
     let changes = match text {
         Some(text) if text == whole => Vec::new(),
         Some(text) if is_ours(text) => vec![Change::FileUpdated],
-        Some(_) => return Err(SettingsError::Foreign { place: Place { line: 1, column: 1 } }),
+        Some(_) => return Err(SettingsError::Foreign { place: TextPosition { line: 1, column: 1 } }),
         None => vec![Change::FileWritten],
     };
     let undo = text.is_none().then(|| Undo::of_new_file(whole));

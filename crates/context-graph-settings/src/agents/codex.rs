@@ -3,7 +3,7 @@
 use context_graph_events::EventName;
 use context_graph_events::agents::Agent;
 
-use super::{AgentClient, GROUPS, Hooks, Kind, Unit, UserFile};
+use super::{AgentClient, FileKind, GROUPS, Hooks, Unit, UserFile};
 
 pub(super) const CLIENT: AgentClient = AgentClient {
     agent: Agent::Codex,
@@ -12,7 +12,7 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     variable: Some(("CODEX_HOME", "")),
     user_file: UserFile::InFolder("hooks.json"),
     project_file: ".codex/hooks.json",
-    kind: Kind::Hooks(Hooks {
+    kind: FileKind::Hooks(Hooks {
         form: GROUPS,
         // Left out: requests to the model, which need no decision, and interruptions, which tell us no more than `Stop`.
         events: same_names![

@@ -5,7 +5,7 @@
 use context_graph_events::EventName;
 use context_graph_events::agents::Agent;
 
-use super::{AgentClient, Hooks, Kind, Unit, UserFile};
+use super::{AgentClient, FileKind, Hooks, Unit, UserFile};
 use crate::form::{Form, Nesting};
 
 pub(super) const CLIENT: AgentClient = AgentClient {
@@ -15,7 +15,7 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     variable: Some(("COPILOT_HOME", "")),
     user_file: UserFile::InFolder("hooks/context-graph.json"),
     project_file: ".github/hooks/context-graph.json",
-    kind: Kind::Hooks(Hooks {
+    kind: FileKind::Hooks(Hooks {
         form: Form {
             nesting: Nesting::Flat,
             command: "bash",

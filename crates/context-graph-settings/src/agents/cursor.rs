@@ -6,7 +6,7 @@
 use context_graph_events::EventName;
 use context_graph_events::agents::Agent;
 
-use super::{AgentClient, Closes, Hooks, Kind, Unit, UserFile};
+use super::{AgentClient, Closes, FileKind, Hooks, Unit, UserFile};
 use crate::form::{Form, Nesting};
 
 pub(super) const CLIENT: AgentClient = AgentClient {
@@ -16,7 +16,7 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     variable: None,
     user_file: UserFile::InFolder("hooks.json"),
     project_file: ".cursor/hooks.json",
-    kind: Kind::Hooks(Hooks {
+    kind: FileKind::Hooks(Hooks {
         form: Form {
             nesting: Nesting::Flat,
             command: "command",

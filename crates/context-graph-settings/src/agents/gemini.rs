@@ -3,7 +3,7 @@
 use context_graph_events::EventName;
 use context_graph_events::agents::Agent;
 
-use super::{AgentClient, GROUPS, Hooks, Kind, Unit, UserFile};
+use super::{AgentClient, FileKind, GROUPS, Hooks, Unit, UserFile};
 
 pub(super) const CLIENT: AgentClient = AgentClient {
     agent: Agent::Gemini,
@@ -12,7 +12,7 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     variable: None,
     user_file: UserFile::InFolder("settings.json"),
     project_file: ".gemini/settings.json",
-    kind: Kind::Hooks(Hooks {
+    kind: FileKind::Hooks(Hooks {
         form: GROUPS,
         // The events around the model are not used: each contains the whole conversation. `PreCompress` comes
         // before every request.

@@ -5,7 +5,7 @@
 
 use context_graph_events::agents::Agent;
 
-use super::{AgentClient, Closes, GROUPS, Hooks, Kind, Unit, UserFile};
+use super::{AgentClient, Closes, FileKind, GROUPS, Hooks, Unit, UserFile};
 
 pub(super) const CLIENT: AgentClient = AgentClient {
     agent: Agent::Goose,
@@ -14,7 +14,7 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     variable: Some(("XDG_CONFIG_HOME", "goose")),
     user_file: UserFile::BelowHome(".agents/plugins/context-graph/hooks/hooks.json"),
     project_file: ".agents/plugins/context-graph/hooks/hooks.json",
-    kind: Kind::Hooks(Hooks {
+    kind: FileKind::Hooks(Hooks {
         form: GROUPS,
         events: same_names![
             SessionStart,

@@ -35,7 +35,7 @@ use crate::json::item::Item;
 use crate::json::node::Node;
 use crate::json::parse::{is_blank, parse};
 use crate::missing::{Missing, missing_in_lines};
-use crate::ours::{self, Found, shell_word};
+use crate::ours::{self, FoundHook, shell_word};
 use crate::undo::Undo;
 use crate::uninstall::take_all_out;
 pub use trust::codex_trust;
@@ -55,7 +55,7 @@ pub struct AgentClient {
     pub user_file: UserFile,
     /// The file with hooks for everybody in a project, below the project's root.
     pub project_file: &'static str,
-    kind: Kind,
+    kind: FileKind,
 }
 
 /// Where a user's own hooks are.
@@ -68,7 +68,7 @@ pub enum UserFile {
 }
 
 #[derive(Debug)]
-enum Kind {
+enum FileKind {
     /// JSON that may contain more than our hooks.
     Hooks(Hooks),
     /// A program of ours in the client's own language.
@@ -158,8 +158,8 @@ impl AgentClient {
     /// The client's names of the events with a hook; empty for a bridge, which chooses its own.
     pub fn events(&self) -> impl Iterator<Item = &'static str> {
         let events = match &self.kind {
-            Kind::Hooks(hooks) => hooks.events,
-            Kind::Bridge(_) => &[],
+            FileKind::Hooks(hooks) => hooks.events,
+            FileKind::Bridge(_) => &[],
         };
         events.iter().map(|(event, _)| *event)
     }
@@ -167,62 +167,62 @@ impl AgentClient {
     /// Whether the client can block a call if its guard fails. A bridge always does.
     pub fn can_fail_closed(&self) -> bool {
         match &self.kind {
-            Kind::Hooks(hooks) => hooks.closes.is_some(),
-            Kind::Bridge(_) => true,
+            FileKind::Hooks(hooks) => hooks.closes.is_some(),
+            FileKind::Bridge(_) => true,
         }
     }
 
     /// Whether timeouts are in milliseconds.
     pub fn counts_milliseconds(&self) -> bool {
-        matches!(&self.kind, Kind::Hooks(Hooks { unit: Unit::Milliseconds, .. }))
+        matches!(&self.kind, FileKind::Hooks(Hooks { unit: Unit::Milliseconds, .. }))
     }
 
     /// The client's name for the event before a tool call.
     pub fn call_event(&self) -> Option<&'static str> {
-        let Kind::Hooks(hooks) = &self.kind else { return None };
+        let FileKind::Hooks(hooks) = &self.kind else { return None };
         hooks.events.iter().find(|(_, like)| *like == EventName::PreToolUse).map(|(event, _)| *event)
     }
 
     /// The client's file with our hooks in it. `text` is `None` if there is no file.
     pub fn install(&self, text: Option<&str>, command: &OwnCommand<'_>) -> Result<Edited, SettingsError> {
         match &self.kind {
-            Kind::Hooks(hooks) => merge(text, &hooks.wish(command), &|_| false),
-            Kind::Bridge(write) => bridge::install(text, &write(&bridge::Parts::of(command))),
+            FileKind::Hooks(hooks) => merge(text, &hooks.wish(command), &|_| false),
+            FileKind::Bridge(write) => bridge::install(text, &write(&bridge::Parts::of(command))),
         }
     }
 
     /// The client's file without anything of ours: the exact bytes from before if `undo` still fits.
     pub fn uninstall(&self, text: &str, undo: Option<&Undo>) -> Result<Edited, SettingsError> {
         match &self.kind {
-            Kind::Hooks(hooks) => take_all_out(text, undo, hooks.form, &|_| false),
-            Kind::Bridge(_) if bridge::is_ours(text) => {
+            FileKind::Hooks(hooks) => take_all_out(text, undo, hooks.form, &|_| false),
+            FileKind::Bridge(_) if bridge::is_ours(text) => {
                 Ok(Edited { text: None, changes: vec![Change::FileRemoved], notes: Vec::new(), undo: None })
             }
-            Kind::Bridge(_) => {
+            FileKind::Bridge(_) => {
                 Ok(Edited { text: Some(text.to_owned()), changes: Vec::new(), notes: Vec::new(), undo: None })
             }
         }
     }
 
     /// Our hooks in a file of the client.
-    pub fn find_ours(&self, text: &str) -> Result<Vec<Found>, SettingsError> {
-        let Kind::Hooks(hooks) = &self.kind else { return Ok(Vec::new()) };
+    pub fn find_ours(&self, text: &str) -> Result<Vec<FoundHook>, SettingsError> {
+        let FileKind::Hooks(hooks) = &self.kind else { return Ok(Vec::new()) };
         if is_blank(text) { Ok(Vec::new()) } else { Ok(ours::in_tree(&parse(text)?, hooks.form, &|_| false)) }
     }
 
     /// Whether a file of the client has anything of ours.
     pub fn has_ours(&self, text: &str) -> bool {
         match &self.kind {
-            Kind::Hooks(_) => self.find_ours(text).is_ok_and(|found| !found.is_empty()),
-            Kind::Bridge(_) => bridge::is_ours(text),
+            FileKind::Hooks(_) => self.find_ours(text).is_ok_and(|found| !found.is_empty()),
+            FileKind::Bridge(_) => bridge::is_ours(text),
         }
     }
 
     /// The program that our hooks in a file run, and what happens if it is missing.
     pub fn called(&self, text: &str) -> Option<(String, Option<Missing>)> {
         match &self.kind {
-            Kind::Bridge(_) => bridge::called(text),
-            Kind::Hooks(hooks) => {
+            FileKind::Bridge(_) => bridge::called(text),
+            FileKind::Hooks(hooks) => {
                 let program = self.find_ours(text).ok()?.into_iter().next()?.command.into_iter().next()?;
                 let lines = hooks.guards(&parse(text).ok()?);
                 Some((program, missing_in_lines(lines.iter().map(String::as_str))))

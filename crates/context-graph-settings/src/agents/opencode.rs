@@ -2,7 +2,7 @@
 
 use context_graph_events::agents::Agent;
 
-use super::{AgentClient, Kind, UserFile, bridge};
+use super::{AgentClient, FileKind, UserFile, bridge};
 
 pub(super) const CLIENT: AgentClient = AgentClient {
     agent: Agent::Opencode,
@@ -11,5 +11,5 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     variable: Some(("XDG_CONFIG_HOME", "opencode")),
     user_file: UserFile::InFolder("plugin/context-graph.js"),
     project_file: ".opencode/plugin/context-graph.js",
-    kind: Kind::Bridge(bridge::opencode),
+    kind: FileKind::Bridge(bridge::opencode),
 };

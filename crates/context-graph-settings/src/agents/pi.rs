@@ -2,7 +2,7 @@
 
 use context_graph_events::agents::Agent;
 
-use super::{AgentClient, Kind, UserFile, bridge};
+use super::{AgentClient, FileKind, UserFile, bridge};
 
 pub(super) const CLIENT: AgentClient = AgentClient {
     agent: Agent::Pi,
@@ -11,5 +11,5 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     variable: Some(("PI_CODING_AGENT_DIR", "")),
     user_file: UserFile::InFolder("extensions/context-graph.ts"),
     project_file: ".pi/extensions/context-graph.ts",
-    kind: Kind::Bridge(bridge::pi),
+    kind: FileKind::Bridge(bridge::pi),
 };

@@ -2,7 +2,7 @@
 
 use context_graph_events::agents::Agent;
 
-use super::{AgentClient, GROUPS, Hooks, Kind, Unit, UserFile};
+use super::{AgentClient, FileKind, GROUPS, Hooks, Unit, UserFile};
 
 pub(super) const CLIENT: AgentClient = AgentClient {
     agent: Agent::Qwen,
@@ -11,7 +11,7 @@ pub(super) const CLIENT: AgentClient = AgentClient {
     variable: None,
     user_file: UserFile::InFolder("settings.json"),
     project_file: ".qwen/settings.json",
-    kind: Kind::Hooks(Hooks {
+    kind: FileKind::Hooks(Hooks {
         form: GROUPS,
         events: same_names![
             SessionStart,

@@ -19,7 +19,7 @@ pub fn codex_trust(path: &str, text: &str) -> Vec<(String, String)> {
     let Ok(file) = serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) else {
         return Vec::new();
     };
-    let of = |found: &crate::ours::Found| {
+    let of = |found: &crate::ours::FoundHook| {
         let (group, entry) = found.position();
         let group_there = &file["hooks"][&found.event][group];
         let event = snake(&found.event);

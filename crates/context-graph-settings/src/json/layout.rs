@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::item::{Item, quoted};
-use super::node::{Kind, Node};
+use super::node::{Node, NodeKind};
 use super::parse::{bom_len, is_space};
 
 /// The layout of a text.
@@ -104,8 +104,8 @@ pub(crate) fn set(text: &str, style: &Style, object: &Node, key: &str, item: &It
     let Some(there) = object.get(key) else {
         return append(text, style, object, Some(key), item);
     };
-    let over_lines =
-        matches!(there.kind, Kind::Object(_)) && text.get(there.span.clone()).unwrap_or("").contains('\n');
+    let over_lines = matches!(there.kind, NodeKind::Object(_))
+        && text.get(there.span.clone()).unwrap_or("").contains('\n');
     let insert = if over_lines {
         item.over_lines(style, line_indent(text, there.span.start))
     } else {

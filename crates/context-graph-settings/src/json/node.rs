@@ -7,12 +7,12 @@ use std::ops::Range;
 pub(crate) struct Node {
     /// The byte range of the value.
     pub(crate) span: Range<usize>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
 }
 
 /// The type and content of a value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     Null,
     Bool,
     Number,
@@ -53,26 +53,26 @@ impl Node {
 
     /// The members of an object; empty for anything else.
     pub(crate) fn members(&self) -> &[Member] {
-        if let Kind::Object(members) = &self.kind { members } else { &[] }
+        if let NodeKind::Object(members) = &self.kind { members } else { &[] }
     }
 
     /// The elements of an array; empty for anything else.
     pub(crate) fn elements(&self) -> &[Node] {
-        if let Kind::Array(elements) = &self.kind { elements } else { &[] }
+        if let NodeKind::Array(elements) = &self.kind { elements } else { &[] }
     }
 
     /// The text of a string.
     pub(crate) fn as_text(&self) -> Option<&str> {
-        if let Kind::Text(text) = &self.kind { Some(text) } else { None }
+        if let NodeKind::Text(text) = &self.kind { Some(text) } else { None }
     }
 
     /// The byte range of each child: key and value in an object, the element in an array.
     pub(crate) fn children(&self) -> Vec<Range<usize>> {
         match &self.kind {
-            Kind::Object(members) => {
+            NodeKind::Object(members) => {
                 members.iter().map(|member| member.key_span.start..member.value.span.end).collect()
             }
-            Kind::Array(elements) => elements.iter().map(|element| element.span.clone()).collect(),
+            NodeKind::Array(elements) => elements.iter().map(|element| element.span.clone()).collect(),
             _ => Vec::new(),
         }
     }
@@ -85,12 +85,12 @@ impl Node {
     /// The type in words.
     pub(crate) fn kind_name(&self) -> &'static str {
         match self.kind {
-            Kind::Null => "null",
-            Kind::Bool => "a boolean",
-            Kind::Number => "a number",
-            Kind::Text(_) => "a string",
-            Kind::Array(_) => "an array",
-            Kind::Object(_) => "an object",
+            NodeKind::Null => "null",
+            NodeKind::Bool => "a boolean",
+            NodeKind::Number => "a number",
+            NodeKind::Text(_) => "a string",
+            NodeKind::Array(_) => "an array",
+            NodeKind::Object(_) => "an object",
         }
     }
 }

@@ -4,8 +4,8 @@
 
 use std::collections::HashSet;
 
-use super::node::{Kind, Member, Node};
-use crate::error::{Place, SettingsError};
+use super::node::{Member, Node, NodeKind};
+use crate::error::{SettingsError, TextPosition};
 
 /// How deep arrays and objects may nest. Settings use less than ten.
 const MAX_DEPTH: usize = 128;
@@ -55,7 +55,7 @@ impl Reader<'_> {
     }
 
     fn error_at(&self, offset: usize, problem: impl Into<String>) -> SettingsError {
-        SettingsError::Syntax { place: Place::of(self.text, offset), problem: problem.into() }
+        SettingsError::Syntax { place: TextPosition::of(self.text, offset), problem: problem.into() }
     }
 
     fn unexpected(&self, expected: &str) -> SettingsError {
@@ -75,11 +75,11 @@ impl Reader<'_> {
         let kind = match self.peek() {
             Some(b'{') => self.nested(Self::object)?,
             Some(b'[') => self.nested(Self::array)?,
-            Some(b'"') => Kind::Text(self.string()?),
+            Some(b'"') => NodeKind::Text(self.string()?),
             Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(b't') => self.word("true", Kind::Bool)?,
-            Some(b'f') => self.word("false", Kind::Bool)?,
-            Some(b'n') => self.word("null", Kind::Null)?,
+            Some(b't') => self.word("true", NodeKind::Bool)?,
+            Some(b'f') => self.word("false", NodeKind::Bool)?,
+            Some(b'n') => self.word("null", NodeKind::Null)?,
             _ => return Err(self.unexpected("a value")),
         };
         Ok(Node { span: start..self.at, kind })
@@ -87,8 +87,8 @@ impl Reader<'_> {
 
     fn nested(
         &mut self,
-        read: impl Fn(&mut Self) -> Result<Kind, SettingsError>,
-    ) -> Result<Kind, SettingsError> {
+        read: impl Fn(&mut Self) -> Result<NodeKind, SettingsError>,
+    ) -> Result<NodeKind, SettingsError> {
         if self.depth == MAX_DEPTH {
             return Err(self.error_at(self.at, format!("nested deeper than {MAX_DEPTH} levels")));
         }
@@ -100,11 +100,11 @@ impl Reader<'_> {
         Ok(kind)
     }
 
-    fn object(&mut self) -> Result<Kind, SettingsError> {
+    fn object(&mut self) -> Result<NodeKind, SettingsError> {
         let mut members: Vec<Member> = Vec::new();
         let mut seen = HashSet::new();
         if self.closes(b'}') {
-            return Ok(Kind::Object(members));
+            return Ok(NodeKind::Object(members));
         }
         loop {
             if self.peek() != Some(b'"') {
@@ -125,20 +125,20 @@ impl Reader<'_> {
             let value = self.value()?;
             members.push(Member { key, key_span, value });
             if self.ends_or_goes_on(b'}')? {
-                return Ok(Kind::Object(members));
+                return Ok(NodeKind::Object(members));
             }
         }
     }
 
-    fn array(&mut self) -> Result<Kind, SettingsError> {
+    fn array(&mut self) -> Result<NodeKind, SettingsError> {
         let mut elements = Vec::new();
         if self.closes(b']') {
-            return Ok(Kind::Array(elements));
+            return Ok(NodeKind::Array(elements));
         }
         loop {
             elements.push(self.value()?);
             if self.ends_or_goes_on(b']')? {
-                return Ok(Kind::Array(elements));
+                return Ok(NodeKind::Array(elements));
             }
         }
     }
@@ -167,7 +167,7 @@ impl Reader<'_> {
         Ok(false)
     }
 
-    fn word(&mut self, word: &str, kind: Kind) -> Result<Kind, SettingsError> {
+    fn word(&mut self, word: &str, kind: NodeKind) -> Result<NodeKind, SettingsError> {
         if !self.text.get(self.at..).is_some_and(|rest| rest.starts_with(word)) {
             return Err(self.unexpected("a value"));
         }
@@ -175,7 +175,7 @@ impl Reader<'_> {
         Ok(kind)
     }
 
-    fn number(&mut self) -> Result<Kind, SettingsError> {
+    fn number(&mut self) -> Result<NodeKind, SettingsError> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
         if self.peek() == Some(b'0') {
@@ -195,7 +195,7 @@ impl Reader<'_> {
         if self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || b == b'.') {
             return Err(self.error_at(start, "not a number that JSON knows"));
         }
-        Ok(Kind::Number)
+        Ok(NodeKind::Number)
     }
 
     fn digits(&mut self) -> Result<(), SettingsError> {

@@ -20,14 +20,14 @@ pub(crate) const SUFFIX: usize = 8;
 
 /// The type of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     /// The first frame of a journal.
     Header,
     /// One appended payload.
     Entry,
 }
 
-impl Kind {
+impl FrameKind {
     const fn magic(self) -> [u8; 4] {
         match self {
             Self::Header => [0xF5, 0xFF, b'H', 0xFE],
@@ -39,7 +39,7 @@ impl Kind {
 /// A frame with a valid check.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FrameKind,
     pub(crate) generation: u64,
     /// The check of the previous frame.
     pub(crate) before: u64,
@@ -68,7 +68,7 @@ pub(crate) enum Flaw {
 /// The bytes before and after the payload of a frame. `before` is the check of the previous frame.
 pub(crate) fn enclose(
     seal: &Seal,
-    kind: Kind,
+    kind: FrameKind,
     generation: u64,
     before: u64,
     payload: &[u8],
@@ -87,8 +87,8 @@ pub(crate) fn enclose(
 pub(crate) fn parse<'a>(seal: &Seal, bytes: &'a [u8]) -> Result<Frame<'a>, Flaw> {
     let Some((prefix, rest)) = bytes.split_first_chunk::<PREFIX>() else { return Err(Flaw::Cut) };
     let kind = match prefix[..4] {
-        [0xF5, 0xFF, b'H', 0xFE] => Kind::Header,
-        [0xF5, 0xFF, b'E', 0xFE] => Kind::Entry,
+        [0xF5, 0xFF, b'H', 0xFE] => FrameKind::Header,
+        [0xF5, 0xFF, b'E', 0xFE] => FrameKind::Entry,
         _ => return Err(Flaw::Foreign),
     };
     let length = u32_at(prefix, 4) as usize;
@@ -141,7 +141,7 @@ fn has_all_but_its_length(seal: &Seal, bytes: &[u8]) -> bool {
 
 /// The check of a frame. Its last byte is never the first byte of a frame: otherwise the next frame could complete a frame
 /// that lacks its last byte.
-fn check(seal: &Seal, kind: Kind, generation: u64, before: u64, payload: &[u8]) -> u64 {
+fn check(seal: &Seal, kind: FrameKind, generation: u64, before: u64, payload: &[u8]) -> u64 {
     seal.check(&[kind as u64, generation, before], payload) & (u64::MAX >> 1)
 }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     fn frame(payload: &[u8]) -> Vec<u8> {
-        let (prefix, suffix) = enclose(&seal(), Kind::Entry, 7, 99, payload);
+        let (prefix, suffix) = enclose(&seal(), FrameKind::Entry, 7, 99, payload);
         [&prefix[..], payload, &suffix[..]].concat()
     }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use super::Position;
-use super::frame::{self, Kind, PREFIX, SUFFIX};
+use super::frame::{self, FrameKind, PREFIX, SUFFIX};
 use crate::error::{IoContext, Result, StorageError};
 use crate::safe_open::random;
 use crate::seal::Seal;
@@ -37,29 +37,29 @@ impl Header {
 
 /// What is at the start of a journal file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Found {
+pub(crate) enum FoundHeader {
     Empty,
     Whole(Header),
     Damaged,
 }
 
 /// Reads the header of `file`, the journal of session `id`.
-pub(crate) fn read(seal: &Seal, file: &File, path: &Path, id: &str) -> Result<Found> {
+pub(crate) fn read(seal: &Seal, file: &File, path: &Path, id: &str) -> Result<FoundHeader> {
     let mut bytes = [0; MAX_BYTES];
     let length = file.read_at(&mut bytes, 0).context("read", path)?;
     if length == 0 {
-        return Ok(Found::Empty);
+        return Ok(FoundHeader::Empty);
     }
-    let Ok(frame) = frame::parse(seal, &bytes[..length]) else { return Ok(Found::Damaged) };
-    if frame.kind != Kind::Header {
-        return Ok(Found::Damaged);
+    let Ok(frame) = frame::parse(seal, &bytes[..length]) else { return Ok(FoundHeader::Damaged) };
+    if frame.kind != FrameKind::Header {
+        return Ok(FoundHeader::Damaged);
     }
-    let Some((header, owner)) = decode(&frame, path)? else { return Ok(Found::Damaged) };
+    let Some((header, owner)) = decode(&frame, path)? else { return Ok(FoundHeader::Damaged) };
     if owner != id.as_bytes() {
         let owner = String::from_utf8_lossy(owner);
         return Err(StorageError::InvalidData(format!("{} belongs to session {owner:?}", path.display())));
     }
-    Ok(Found::Whole(header))
+    Ok(FoundHeader::Whole(header))
 }
 
 /// The session id in the header of the journal `file`. Only the session's seal can prove that it is correct.
@@ -99,7 +99,7 @@ pub(crate) fn encode(seal: &Seal, generation: u64, follows: Option<Position>, id
         payload.extend(word.to_le_bytes());
     }
     payload.extend(id.as_bytes());
-    let (prefix, suffix) = frame::enclose(seal, Kind::Header, generation, 0, &payload);
+    let (prefix, suffix) = frame::enclose(seal, FrameKind::Header, generation, 0, &payload);
     let bytes = [&prefix[..], &payload, &suffix].concat();
     let start = Position { generation, offset: bytes.len() as u64, check: u64::from_le_bytes(suffix) };
     (Header { generation, follows, start }, bytes)
@@ -127,7 +127,7 @@ mod tests {
         let (written, bytes) = encode(&seal(), 5, Some(before), "a/b\0c");
         std::fs::write(&path, &bytes).unwrap();
         let file = File::open(&path).unwrap();
-        let Found::Whole(header) = read(&seal(), &file, &path, "a/b\0c").unwrap() else {
+        let FoundHeader::Whole(header) = read(&seal(), &file, &path, "a/b\0c").unwrap() else {
             panic!("not whole")
         };
         assert_eq!((header.generation, header.follows, header.start), (5, Some(before), written.start));
@@ -142,7 +142,7 @@ mod tests {
         let (_, mut bytes) = encode(&seal(), 5, None, "s");
         let payload = bytes.len() - SUFFIX;
         bytes[PREFIX] = 3;
-        let (_, suffix) = frame::enclose(&seal(), Kind::Header, 5, 0, &bytes[PREFIX..payload]);
+        let (_, suffix) = frame::enclose(&seal(), FrameKind::Header, 5, 0, &bytes[PREFIX..payload]);
         bytes[payload..].copy_from_slice(&suffix);
         std::fs::write(&path, &bytes).unwrap();
         let error = read(&seal(), &File::open(&path).unwrap(), &path, "s").unwrap_err();

@@ -9,8 +9,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::frame::{self, Kind, MAX_PAYLOAD_BYTES, SUFFIX};
-use super::header::{self, Found, Header};
+use super::frame::{self, FrameKind, MAX_PAYLOAD_BYTES, SUFFIX};
+use super::header::{self, FoundHeader, Header};
 use super::reached::{self, Missed, Reached};
 use super::{Damage, Position};
 use crate::error::{IoContext, Result, StorageError};
@@ -82,8 +82,8 @@ impl JournalFile {
         loop {
             let file = self.open_file()?;
             let header = match header::read(&self.seal, &file, &self.path, &self.session_id)? {
-                Found::Whole(header) => Some(header),
-                Found::Empty | Found::Damaged => {
+                FoundHeader::Whole(header) => Some(header),
+                FoundHeader::Empty | FoundHeader::Damaged => {
                     file_lock::alone(&file).context("lock", &self.path)?;
                     let header = self.ensure_header(&file, damage)?;
                     file_lock::release(&file).context("unlock", &self.path)?;
@@ -100,7 +100,7 @@ impl JournalFile {
     /// exclusive lock.
     fn ensure_header(&self, file: &File, damage: &mut Vec<Damage>) -> Result<Option<Header>> {
         let found = header::read(&self.seal, file, &self.path, &self.session_id)?;
-        if let Found::Whole(header) = found {
+        if let FoundHeader::Whole(header) = found {
             return Ok(Some(header));
         }
         let about = system::about(file).context("inspect", &self.path)?;
@@ -113,7 +113,7 @@ impl JournalFile {
             return Ok(None);
         }
         match found {
-            Found::Damaged => self.repair_header(file, damage).map(Some),
+            FoundHeader::Damaged => self.repair_header(file, damage).map(Some),
             _ => self.write_header(file, None).map(Some),
         }
     }
@@ -138,7 +138,7 @@ impl JournalFile {
         file.read_exact_at(&mut before, end.saturating_sub(SUFFIX as u64)).context("read", &self.path)?;
         let before = u64::from_le_bytes(before);
         let start = Position { generation, offset: end, check: before };
-        let (prefix, suffix) = frame::enclose(&self.seal, Kind::Entry, generation, before, payload);
+        let (prefix, suffix) = frame::enclose(&self.seal, FrameKind::Entry, generation, before, payload);
         let whole = prefix.len() + payload.len() + suffix.len();
         let written =
             system::write_once(file, &[&prefix, payload, &suffix]).context("append to", &self.path)?;

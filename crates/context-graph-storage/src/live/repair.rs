@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::frame::{self, Kind};
+use super::frame::{self, FrameKind};
 use super::header::{self, Header};
 use super::journal::{Journal, JournalFile};
 use super::{Damage, DamageKind, LiveState, Position};
@@ -30,7 +30,7 @@ impl JournalFile {
             let Ok(frame) = frame::parse(seal, &bytes[start..]) else { break };
             are_entries_lost |=
                 if at == 0 { start > header::MAX_BYTES } else { frame::is_loss(seal, &bytes[at..start]) };
-            if frame.kind == Kind::Header
+            if frame.kind == FrameKind::Header
                 && let Some((header, _)) = header::decode(&frame, &self.path)?
             {
                 follows = header.follows;
@@ -71,8 +71,9 @@ impl JournalFile {
         let mut at = 0;
         while let Some(start) = frame::find(seal, bytes, at) {
             let Ok(frame) = frame::parse(seal, &bytes[start..]) else { break };
-            if frame.kind == Kind::Entry && wanted(frame.generation) {
-                let (prefix, suffix) = frame::enclose(seal, Kind::Entry, generation, before, frame.payload);
+            if frame.kind == FrameKind::Entry && wanted(frame.generation) {
+                let (prefix, suffix) =
+                    frame::enclose(seal, FrameKind::Entry, generation, before, frame.payload);
                 content.extend([&prefix[..], frame.payload, &suffix].concat());
                 before = u64::from_le_bytes(suffix);
             }

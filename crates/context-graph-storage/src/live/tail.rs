@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::frame::{self, Kind, SUFFIX};
+use super::frame::{self, FrameKind, SUFFIX};
 use super::journal::Journal;
 use super::{Damage, DamageKind, Position};
 use crate::error::{IoContext, Result};
@@ -176,7 +176,7 @@ fn scan(seal: &Seal, bytes: &[u8], start: Position) -> Scanned {
     while at < bytes.len() {
         let whole = frame::parse(seal, &bytes[at..])
             .ok()
-            .filter(|frame| frame.kind == Kind::Entry && frame.generation == start.generation);
+            .filter(|frame| frame.kind == FrameKind::Entry && frame.generation == start.generation);
         at = if let Some(frame) = whole {
             let next = at + frame.size();
             let is_behind_flaw = found.flaws.last().is_some_and(|flaw| flaw.end == at);

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use super::{Sessions, Unfolded};
 use crate::error::Result;
 use crate::store::{
-    Among, AxisRows, Counting, Counts, DayOf, EntryRow, FileCount, Filter, Injected, RuleCount, Store,
-    Stretch, Tally,
+    Among, AxisRows, CallCounts, Counting, Counts, DayOf, EntryRow, FileCount, Filter, Injected, RuleCount,
+    Store, Tally,
 };
 
 /// The history of the sessions of a state folder.
@@ -91,8 +91,14 @@ impl<'a> Trail<'a> {
     }
 
     /// The activity since a moment, in `count` intervals of this length. Counts at most `most` calls.
-    pub fn activity(&self, since_ms: i64, step_ms: i64, count: usize, most: usize) -> Result<Vec<Stretch>> {
-        let mut stretches = vec![Stretch::default(); count];
+    pub fn activity(
+        &self,
+        since_ms: i64,
+        step_ms: i64,
+        count: usize,
+        most: usize,
+    ) -> Result<Vec<CallCounts>> {
+        let mut stretches = vec![CallCounts::default(); count];
         if let Some(store) = self.store {
             store.activity(since_ms, step_ms, self.among(self.ids()), most, &mut stretches)?;
         }

@@ -43,7 +43,7 @@ pub use export::ExportCopy;
 pub use field::Field;
 pub(crate) use open::refuse_other_engine;
 pub use open::{DATABASE, Patience, StoreOptions};
-pub use pages::{Among, FileCount, Injected, RuleCount, Stretch};
+pub use pages::{Among, CallCounts, FileCount, Injected, RuleCount};
 pub use rebuild::Rebuilt;
 pub use rows::{settled, stored_record};
 pub use schema::VERSION;

@@ -59,7 +59,7 @@ pub struct Injected {
 
 /// The activity in one interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stretch {
+pub struct CallCounts {
     /// Calls.
     pub calls: u64,
     /// Calls that failed.
@@ -96,7 +96,7 @@ impl Store {
         step_ms: i64,
         among: Among<'_>,
         most: usize,
-        into: &mut [Stretch],
+        into: &mut [CallCounts],
     ) -> Result<()> {
         self.run(|store| {
             let mut statement = store.connection.prepare(&format!(

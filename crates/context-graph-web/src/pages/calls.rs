@@ -4,7 +4,7 @@ use context_graph_core::audit::Outcome;
 use maud::{Markup, html};
 
 use super::query::{command_line, entries, one, parts};
-use super::row::{Place, row};
+use super::row::{RowPlace, row};
 use crate::layout::{Tab, copyable, empty, heading, page};
 use crate::link;
 use crate::records::{Asked, EntryLine, QueryResult, Records};
@@ -32,7 +32,7 @@ pub(crate) fn show(records: &dyn Records, pairs: &[(String, String)], now_ms: i6
             @if found.items.is_empty() {
                 (empty("No matching calls", html! { "Remove a filter, or " a href="/calls" { "show all" } "." }))
             } @else {
-                ol.entries data-rows data-more { @for line in &found.items { (row(line, Place::Anywhere, now_ms)) } }
+                ol.entries data-rows data-more { @for line in &found.items { (row(line, RowPlace::Anywhere, now_ms)) } }
                 nav.pager aria-label="Further calls" {
                     @if asked.before.is_some() { a href="/calls" rel="prev" { "Newest" } }
                     @if let Some(next) = next { a href=(next) rel="next" { "Older calls" } }

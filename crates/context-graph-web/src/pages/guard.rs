@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::query::{days, one};
-use super::row::{Place, row};
+use super::row::{RowPlace, row};
 use crate::layout::{Tab, copyable, counted, empty, heading, number, page, verdict};
 use crate::link;
 use crate::records::{Asked, EntryLine, Explanation, QueryResult, Records, RuleLine};
@@ -95,7 +95,7 @@ fn examples(entries: &[EntryLine], now_ms: i64) -> Markup {
     html! {
         ol.entries data-rows {
             @for line in entries {
-                (row(line, Place::Anywhere, now_ms))
+                (row(line, RowPlace::Anywhere, now_ms))
                 @if line.is_call {
                     li.why { a href={ "/guard" (link::entry(&line.session_id, line.seq).trim_start_matches("/sessions")) } {
                         "Why, and what would allow it" } }

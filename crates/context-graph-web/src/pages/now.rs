@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::row::{Place, beginning, row};
+use super::row::{RowPlace, beginning, row};
 use super::session::heard;
 use super::sessions::none_yet;
 use crate::layout::{Tab, continuity, counted, heading, number, page, tail};
@@ -93,7 +93,7 @@ fn card(records: &dyn Records, running: &Running, now_ms: i64) -> QueryResult<Ma
                 p.waits { b { "Waits for you" } " " (what.short(120)) }
             }
             @if let Some(last) = &running.last {
-                ol.entries { (row(last, Place::InSession, now_ms)) }
+                ol.entries { (row(last, RowPlace::InSession, now_ms)) }
             }
             p.foot { (time::ago(line.updated_ms, now_ms)) }
         }
@@ -119,7 +119,7 @@ fn denials(lines: &[EntryLine], now_ms: i64) -> Markup {
         section.panel aria-label="Denied or asked about today" {
             div.section-head { h2 { "Denied or asked about today" } a href="/guard" { "Guard" } }
             @if lines.is_empty() { p.muted { "Nothing was denied or asked about today." } }
-            @else { ol.entries.tight { @for line in lines { (row(line, Place::Anywhere, now_ms)) } } }
+            @else { ol.entries.tight { @for line in lines { (row(line, RowPlace::Anywhere, now_ms)) } } }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::time;
 
 /// Which columns a list shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum RowPlace {
     /// In a list of entries of all sessions.
     Anywhere,
     /// In its own session's list.
@@ -20,7 +20,7 @@ pub(crate) enum Place {
 }
 
 /// A row with a link to the entry's own page.
-pub(crate) fn row(line: &EntryLine, place: Place, now_ms: i64) -> Markup {
+pub(crate) fn row(line: &EntryLine, place: RowPlace, now_ms: i64) -> Markup {
     let prompt = line.name.raw() == "UserPromptSubmit";
     let class = if prompt {
         "entry prompt"
@@ -31,18 +31,18 @@ pub(crate) fn row(line: &EntryLine, place: Place, now_ms: i64) -> Markup {
     };
     html! {
         li class=(class) id={ "r" (line.seq) } {
-            span.when { @if place == Place::Anywhere { (time::at(line.at_ms, now_ms)) } @else { (time::at_clock(line.at_ms)) } }
+            span.when { @if place == RowPlace::Anywhere { (time::at(line.at_ms, now_ms)) } @else { (time::at_clock(line.at_ms)) } }
             span.how { @if let Some(ended) = line.outcome { (ending(line, ended)) } }
             span.what {
                 @if let Some(agent) = &line.agent { span.agent { (agent.short(32)) } " " }
                 @let told = html! { b { (name(line)) } " " span.subject { (line.subject.short(240)) } };
-                @if place == Place::InReport { (told) } @else { a href=(link::entry(&line.session_id, line.seq)) { (told) } }
+                @if place == RowPlace::InReport { (told) } @else { a href=(link::entry(&line.session_id, line.seq)) { (told) } }
             }
             span.ruling {
                 @if let Some(word) = &line.verdict { (verdict(word)) " " (line.rules.join(", ")) }
             }
             span.took { @if let Some(ms) = line.took_ms { (time::duration(ms)) } }
-            @if place == Place::Anywhere {
+            @if place == RowPlace::Anywhere {
                 a.session href=(link::session(&line.session_id)) { (beginning(&line.session_id)) }
             }
         }

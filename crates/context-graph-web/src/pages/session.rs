@@ -4,7 +4,7 @@ use context_graph_core::session::{Curve, CurveNote, NoteKind};
 use maud::{Markup, html};
 
 use super::query::one;
-use super::row::{Place, row};
+use super::row::{RowPlace, row};
 use super::sessions::other_client;
 use crate::layout::{Tab, continuity, counted, figure, heading, number, page, tail};
 use crate::records::{Axis, EntryLine, QueryResult, Records, SessionLine};
@@ -49,7 +49,7 @@ pub(crate) fn show(
                 span.muted { (counted(line.records, "record", "records")) @if pages > 1 { ", page " (at) " of " (pages) } }
             }
             @if story.is_empty() { p.muted { "Nothing begins in these records." } }
-            ol.entries data-rows data-more { @for entry in &story { (row(entry, Place::InSession, now_ms)) } }
+            ol.entries data-rows data-more { @for entry in &story { (row(entry, RowPlace::InSession, now_ms)) } }
             nav.pager aria-label="Further records" {
                 @if at > 1 { a href={ (link::session(&line.id)) "?page=" (at - 1) "#story" } rel="prev" { "Earlier" } }
                 @if at < pages { a href={ (link::session(&line.id)) "?page=" (at + 1) "#story" } rel="next" { "Later" } }
@@ -154,5 +154,5 @@ pub(crate) fn heard(text: &str) -> Said {
 
 /// The entries as a list, for a stand-alone file.
 pub(crate) fn story(entries: &[EntryLine], now_ms: i64) -> Markup {
-    html! { ol.entries { @for entry in entries { (row(entry, Place::InReport, now_ms)) } } }
+    html! { ol.entries { @for entry in entries { (row(entry, RowPlace::InReport, now_ms)) } } }
 }

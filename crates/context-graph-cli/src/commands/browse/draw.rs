@@ -7,7 +7,7 @@ use ratatui::symbols::border;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, List, ListItem, ListState, Paragraph, Wrap};
 
-use super::items::{Item, Kind, Source};
+use super::items::{Item, ItemKind, Source};
 use super::state::Browser;
 use crate::terminal;
 
@@ -94,11 +94,11 @@ fn list(frame: &mut Frame<'_>, area: Rect, browser: &Browser, look: Look) {
 
 fn row(item: &Item, look: Look) -> ListItem<'static> {
     let (mark, colour) = match (item.kind, item.is_bad) {
-        (Kind::Session, _) => ("session", look.style(Color::Cyan)),
-        (Kind::Call, true) => ("", look.style(Color::Red)),
-        (Kind::Call, false) => ("", Style::new()),
+        (ItemKind::Session, _) => ("session", look.style(Color::Cyan)),
+        (ItemKind::Call, true) => ("", look.style(Color::Red)),
+        (ItemKind::Call, false) => ("", Style::new()),
     };
-    let note = if item.kind == Kind::Session { mark } else { item.note.as_str() };
+    let note = if item.kind == ItemKind::Session { mark } else { item.note.as_str() };
     ListItem::new(Line::from(vec![
         Span::styled(format!("{:<11} ", item.when), look.style(Color::DarkGray)),
         Span::styled(look.shown(&format!("{note:>11}  {}", item.title)), colour),

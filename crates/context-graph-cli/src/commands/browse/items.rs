@@ -15,7 +15,7 @@ pub(super) const MOST_SESSIONS: usize = 500;
 pub(super) const MOST_CALLS: usize = 5000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ItemKind {
     Session,
     Call,
 }
@@ -23,7 +23,7 @@ pub(super) enum Kind {
 /// One line of the list. All text in it is safe for a terminal.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
-    pub(super) kind: Kind,
+    pub(super) kind: ItemKind,
     /// The id for other commands.
     pub(super) id: String,
     pub(super) at_ms: i64,
@@ -87,7 +87,7 @@ impl<'e> ProjectRecords<'e> {
             let session = view.session;
             let at_ms = session.state.started_ms;
             items.push(Item {
-                kind: Kind::Session,
+                kind: ItemKind::Session,
                 id: terminal::plain(&entry.session_id, false),
                 at_ms,
                 when: time::local_short(at_ms, now_ms),
@@ -110,8 +110,8 @@ impl<'e> ProjectRecords<'e> {
         };
         let opened = Shelf::open(&place, self.environment)?;
         match item.kind {
-            Kind::Session => session::story_of(&opened, &item.id, if is_full { 0 } else { 20 }),
-            Kind::Call => show::pages(&opened, &item.id, is_full),
+            ItemKind::Session => session::story_of(&opened, &item.id, if is_full { 0 } else { 20 }),
+            ItemKind::Call => show::pages(&opened, &item.id, is_full),
         }
     }
 }
@@ -132,7 +132,7 @@ fn call(row: &EntryRow, now_ms: i64) -> Item {
         (None, _) => String::new(),
     };
     Item {
-        kind: Kind::Call,
+        kind: ItemKind::Call,
         id: terminal::plain(&format!("{}:{}", row.session_id, row.seq), false),
         at_ms: row.at_ms,
         when: time::local_short(row.at_ms, now_ms),

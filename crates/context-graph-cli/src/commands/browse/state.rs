@@ -6,7 +6,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::items::{Item, Kind, MOST_CALLS, MOST_SESSIONS, Source};
+use super::items::{Item, ItemKind, MOST_CALLS, MOST_SESSIONS, Source};
 use crate::summary::thousands;
 
 /// What the screen must do after a key.
@@ -25,7 +25,7 @@ pub(super) struct Browser {
     /// Indexes into `items`, best match first.
     found: Vec<usize>,
     chosen: usize,
-    kind: Option<Kind>,
+    kind: Option<ItemKind>,
     pub(super) filter: String,
     pub(super) is_typing: bool,
     pub(super) shows_help: bool,
@@ -68,12 +68,12 @@ impl Browser {
     pub(super) fn counted(&self) -> String {
         let what = match self.kind {
             None => "sessions and calls",
-            Some(Kind::Session) => "sessions",
-            Some(Kind::Call) => "calls",
+            Some(ItemKind::Session) => "sessions",
+            Some(ItemKind::Call) => "calls",
         };
         let of = self.items.iter().filter(|item| self.is_wanted(item)).count();
         let many = |kind, most| self.items.iter().filter(|item| item.kind == kind).count() >= most;
-        let is_cut = many(Kind::Session, MOST_SESSIONS) || many(Kind::Call, MOST_CALLS);
+        let is_cut = many(ItemKind::Session, MOST_SESSIONS) || many(ItemKind::Call, MOST_CALLS);
         let newest = if is_cut { "the newest " } else { "" };
         let [found, of] = [self.found.len(), of].map(|count| thousands(count as u64));
         format!("{found} of {newest}{of} {what}")
@@ -161,9 +161,9 @@ impl Browser {
     /// Switches from both kinds to sessions, to calls, and back.
     fn turn(&mut self) {
         self.kind = match self.kind {
-            None => Some(Kind::Session),
-            Some(Kind::Session) => Some(Kind::Call),
-            Some(Kind::Call) => None,
+            None => Some(ItemKind::Session),
+            Some(ItemKind::Session) => Some(ItemKind::Call),
+            Some(ItemKind::Call) => None,
         };
         self.look();
     }

@@ -6,7 +6,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Color;
 
 use super::draw::{Look, draw};
-use super::items::{Item, Kind, Source};
+use super::items::{Item, ItemKind, Source};
 use super::state::{Browser, Wish};
 
 struct FixedSource;
@@ -17,9 +17,9 @@ impl Source for FixedSource {
     }
 }
 
-fn item(kind: Kind, id: &str, title: &str) -> Item {
+fn item(kind: ItemKind, id: &str, title: &str) -> Item {
     let when = "09:52".to_owned();
-    let note = if kind == Kind::Call { "failure" } else { "3 calls" }.to_owned();
+    let note = if kind == ItemKind::Call { "failure" } else { "3 calls" }.to_owned();
     Item {
         kind,
         id: id.to_owned(),
@@ -28,15 +28,15 @@ fn item(kind: Kind, id: &str, title: &str) -> Item {
         note,
         title: title.to_owned(),
         root: None,
-        is_bad: kind == Kind::Call,
+        is_bad: kind == ItemKind::Call,
     }
 }
 
 fn browser() -> Browser {
     Browser::new(vec![
-        item(Kind::Call, "s1:4", "Bash cargo test --workspace"),
-        item(Kind::Call, "s1:2", "Edit src/parser.rs"),
-        item(Kind::Session, "s1", "rename the parser module"),
+        item(ItemKind::Call, "s1:4", "Bash cargo test --workspace"),
+        item(ItemKind::Call, "s1:2", "Edit src/parser.rs"),
+        item(ItemKind::Session, "s1", "rename the parser module"),
     ])
 }
 

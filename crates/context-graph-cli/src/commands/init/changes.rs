@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use context_graph_settings::{Change, Edited, Found, find_ours_where};
+use context_graph_settings::{Change, Edited, FoundHook, find_ours_where};
 use serde_json::Value;
 
 use super::is_generated;
 use crate::summary::counted;
 
 /// How our hooks are found in a text.
-pub(crate) type Finder<'a> = &'a dyn Fn(&str) -> Vec<Found>;
+pub(crate) type Finder<'a> = &'a dyn Fn(&str) -> Vec<FoundHook>;
 
 /// For the settings of Claude Code.
-pub(crate) fn in_settings(root: &Path) -> impl Fn(&str) -> Vec<Found> {
+pub(crate) fn in_settings(root: &Path) -> impl Fn(&str) -> Vec<FoundHook> {
     let generated = is_generated(root);
     move |text| find_ours_where(text, &generated).unwrap_or_default()
 }
@@ -45,7 +45,7 @@ pub(crate) fn lines(find: Finder<'_>, before: Option<&str>, edited: &Edited) -> 
 }
 
 /// The program that the hooks name, if it changes, for example after an update moved it.
-fn moved(before: &[Found], after: &[Found]) -> Option<String> {
+fn moved(before: &[FoundHook], after: &[FoundHook]) -> Option<String> {
     let (old, new) = (before.first()?.command.first()?, after.first()?.command.first()?);
     (old != new).then(|| format!("run {new} instead of {old}"))
 }

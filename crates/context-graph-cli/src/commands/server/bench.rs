@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use clap::Args;
 use context_graph_server::bench::{self, Asked, Load};
-use context_graph_server::db::Place;
+use context_graph_server::db::DatabaseAddress;
 use context_graph_server::schema;
 use serde_json::json;
 
@@ -99,7 +99,7 @@ impl Server {
 #[expect(clippy::cast_precision_loss, reason = "rates are shown with three digits")]
 pub(super) fn run(args: &BenchArgs, database: &DatabaseArgs, environment: &Environment) -> CommandResult {
     let (pool, place) = (database.pool(environment)?, database.place(environment)?);
-    if !matches!(place, Place::Postgres(..)) {
+    if !matches!(place, DatabaseAddress::Postgres(..)) {
         return Err(Failure::usage("the comparison is with PostgreSQL's COPY")
             .with_next_step("--database postgres://…"));
     }
@@ -112,7 +112,7 @@ pub(super) fn run(args: &BenchArgs, database: &DatabaseArgs, environment: &Envir
             table::print_lines(lines(&asked))
         };
     }
-    if pool.with(schema::found).map_err(db_failure)? != schema::Found::Nothing {
+    if pool.with(schema::found).map_err(db_failure)? != schema::FoundTables::Nothing {
         return Err(Failure::usage("the database has tables of a team already")
             .with_next_step("make an empty one: `createdb bench`"));
     }

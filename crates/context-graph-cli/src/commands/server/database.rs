@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use context_graph_server::db::{Place, Pool, Tls, address_problem};
+use context_graph_server::db::{DatabaseAddress, Pool, Tls, address_problem};
 
 use super::failure;
 use crate::Environment;
@@ -44,7 +44,7 @@ impl DatabaseArgs {
         args
     }
 
-    pub(super) fn place(&self, environment: &Environment) -> Result<Place, Failure> {
+    pub(super) fn place(&self, environment: &Environment) -> Result<DatabaseAddress, Failure> {
         if let Some(address) = &self.database {
             let address = match address.strip_prefix('@') {
                 None => address.clone(),
@@ -60,7 +60,7 @@ impl DatabaseArgs {
                 return Err(Failure::usage(format!("`--database` has no address of PostgreSQL: {problem}"))
                     .with_next_step("write postgres://USER@HOST/NAME"));
             }
-            return Ok(Place::Postgres(address, Tls { authorities: self.database_ca.clone() }));
+            return Ok(DatabaseAddress::Postgres(address, Tls { authorities: self.database_ca.clone() }));
         }
         let path = if let Some(path) = &self.sqlite {
             environment.current_dir.join(path)
@@ -70,6 +70,6 @@ impl DatabaseArgs {
             let made = context_graph_storage::UserFolder::new(&folder).open()?;
             made.path().join("team.db")
         };
-        Ok(Place::Sqlite(path))
+        Ok(DatabaseAddress::Sqlite(path))
     }
 }

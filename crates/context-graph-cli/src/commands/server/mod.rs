@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use context_graph_server::db::{DbError, Place, Pool};
+use context_graph_server::db::{DatabaseAddress, DbError, Pool};
 use context_graph_server::{Patience, Serving, schema};
 use serde_json::json;
 
@@ -153,9 +153,9 @@ fn ready(pool: &Pool) -> CommandResult {
         schema::migrate(pool, false, clock::now_ms()).map_err(db_failure)?;
     }
     match pool.with(schema::found).map_err(db_failure)? {
-        schema::Found::Version(schema::FORMAT) => Ok(()),
-        schema::Found::Nothing => Err(no_tables("the database")),
-        schema::Found::Version(version) => Err(other_version(version)),
+        schema::FoundTables::Version(schema::FORMAT) => Ok(()),
+        schema::FoundTables::Nothing => Err(no_tables("the database")),
+        schema::FoundTables::Version(version) => Err(other_version(version)),
     }
 }
 
@@ -205,11 +205,11 @@ fn serve(args: &RunArgs, pool: Pool) -> CommandResult {
 fn migrate(args: &MigrateArgs, pool: &Pool) -> CommandResult {
     let before = schema::migrate(pool, !args.no_partitions, clock::now_ms()).map_err(db_failure)?;
     table::print_lines([match before {
-        schema::Found::Nothing => format!("made the tables, version {}", schema::FORMAT),
-        schema::Found::Version(schema::FORMAT) => {
+        schema::FoundTables::Nothing => format!("made the tables, version {}", schema::FORMAT),
+        schema::FoundTables::Version(schema::FORMAT) => {
             format!("nothing to do: the tables have version {}", schema::FORMAT)
         }
-        schema::Found::Version(version) => {
+        schema::FoundTables::Version(version) => {
             format!("brought the tables from version {version} to version {}", schema::FORMAT)
         }
     }])
@@ -217,7 +217,7 @@ fn migrate(args: &MigrateArgs, pool: &Pool) -> CommandResult {
 
 fn check(database: &DatabaseArgs, as_json: bool, environment: &Environment) -> CommandResult {
     let place = database.place(environment)?;
-    if let Place::Sqlite(path) = &place
+    if let DatabaseAddress::Sqlite(path) = &place
         && !path.exists()
     {
         return Err(failure(format!("{} is not there yet", path.display()))
@@ -227,7 +227,7 @@ fn check(database: &DatabaseArgs, as_json: bool, environment: &Environment) -> C
     let found = pool.with(schema::found).map_err(db_failure)?;
     let kind = if pool.is_postgres() { "PostgreSQL" } else { "SQLite" };
     match found {
-        schema::Found::Version(schema::FORMAT) => {
+        schema::FoundTables::Version(schema::FORMAT) => {
             let size = pool.with(|connection| connection.size()).map_err(db_failure)?;
             if as_json {
                 return table::print_json(
@@ -236,7 +236,7 @@ fn check(database: &DatabaseArgs, as_json: bool, environment: &Environment) -> C
             }
             table::print_lines([format!("{kind}: tables of version {}, {size} bytes", schema::FORMAT)])
         }
-        schema::Found::Version(version) => Err(other_version(version)),
-        schema::Found::Nothing => Err(no_tables(kind)),
+        schema::FoundTables::Version(version) => Err(other_version(version)),
+        schema::FoundTables::Nothing => Err(no_tables(kind)),
     }
 }

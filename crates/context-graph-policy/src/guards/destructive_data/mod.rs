@@ -8,7 +8,7 @@ mod for_tests;
 
 use context_graph_events::quoted;
 
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Findings, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{is_httpie, is_this_machine, reached_by};
 use crate::programs::Invocation;
@@ -30,7 +30,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     for call in &case.calls {
         if (drops_database(case, call) || makes_statements(case, call))
             && !is_for_tests(call)

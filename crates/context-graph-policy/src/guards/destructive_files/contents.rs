@@ -4,13 +4,13 @@ use context_graph_events::quoted;
 
 use super::removal::{folder_of, is_personal};
 use super::sources::{ONLY_WRITTEN, SOURCE_ENDINGS, is_all_of_a_language};
-use super::{Case, Found, OUTSIDE, TRUNCATE};
+use super::{Case, Findings, OUTSIDE, TRUNCATE};
 use crate::effects::{FileKind, PathEffect};
 use crate::guards::places::{has_extension, is_passing, is_within};
 use crate::programs::lists;
 
 /// Reports files that are overwritten or emptied: `find . -type f -exec cp /dev/null {} \;`.
-pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+pub(super) fn overwriting(case: &Case<'_>, effect: &PathEffect, found: &mut Findings) {
     let path = &effect.target.path;
     if let Some(file) = effect.target.literal().filter(|file| is_emptied(case, effect, file)) {
         found.add_at(&TRUNCATE, file, quoted!("`{}` would empty `{}`.", effect.by, file));
@@ -73,12 +73,12 @@ pub(super) fn deletes_lines(case: &Case<'_>) -> bool {
     })
 }
 
-pub(super) fn truncation_of(effect: &PathEffect, found: &mut Found) {
+pub(super) fn truncation_of(effect: &PathEffect, found: &mut Findings) {
     let shown = effect.target.path.to_string();
     found.add_at(&TRUNCATE, shown.as_str(), quoted!("`{}` would empty `{}`.", effect.by, shown));
 }
 
-pub(super) fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+pub(super) fn truncation(case: &Case<'_>, effect: &PathEffect, found: &mut Findings) {
     let shown = effect.target.path.to_string();
     let passing = has_extension(&shown, &["log"])
         || is_passing(&shown, case.ctx)

@@ -9,7 +9,7 @@ mod sources;
 use context_graph_events::quoted;
 
 use super::places::is_passing;
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Findings, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::Access;
 use contents::{deletes_lines, overwriting, truncation, truncation_of};
@@ -33,7 +33,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     sources(case, found);
     for effect in &case.effects.paths {
         match effect.access {

@@ -3,7 +3,7 @@
 use context_graph_events::quoted;
 
 use super::removal::{begins_unknown, folder_of, is_root_like, is_system};
-use super::{Case, Found, PERMISSIONS};
+use super::{Case, Findings, PERMISSIONS};
 use crate::effects::{Origin, PathEffect, Piece, Run};
 use crate::guards::places::{hits, is_passing, is_within};
 use crate::guards::secrets::is_key;
@@ -47,7 +47,7 @@ pub(super) fn is_all_below(effect: &PathEffect) -> bool {
     matches!(effect.target.path.0.last(), Some(Piece::Hole(Origin::Below)))
 }
 
-pub(super) fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+pub(super) fn permissions(case: &Case<'_>, effect: &PathEffect, found: &mut Findings) {
     let ctx = case.ctx;
     let shown = effect.target.path.to_string();
     let open = case.runs().any(|run| {

@@ -2,13 +2,13 @@
 
 use context_graph_events::quoted;
 
-use super::{Case, Found, HISTORY, HOME, OUTSIDE, PROJECT, ROOT};
+use super::{Case, Findings, HISTORY, HOME, OUTSIDE, PROJECT, ROOT};
 use crate::effects::path::follow;
 use crate::effects::{Origin, PathEffect, Piece, Text};
 use crate::guards::places::{hits, is_passing, is_temporary, is_within, matches_configured};
 use crate::programs::lists;
 
-pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+pub(super) fn removal(case: &Case<'_>, effect: &PathEffect, found: &mut Findings) {
     let ctx = case.ctx;
     let target = &effect.target;
     let shown = target.path.to_string();

@@ -3,7 +3,7 @@
 use context_graph_events::quoted;
 
 use super::removal::folder_of;
-use super::{Case, Found, SOURCES};
+use super::{Case, Findings, SOURCES};
 use crate::effects::{Access, NARROWED, Origin, PathEffect, Text};
 
 /// Usual names of folders that people write.
@@ -30,7 +30,7 @@ pub(super) const ONLY_WRITTEN: &[&str] =
     &["src", "crates", "migrations", "tests", "packages", "internal", ".github"];
 
 /// Reports whole source folders that are removed.
-pub(super) fn sources(case: &Case<'_>, found: &mut Found) {
+pub(super) fn sources(case: &Case<'_>, found: &mut Findings) {
     let project = case.ctx.project.trim_end_matches('/');
     // Names of removed folders, wherever they are. Collected once, because a call can name many.
     let mut gone: Vec<&str> = Vec::new();

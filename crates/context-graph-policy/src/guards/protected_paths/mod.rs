@@ -4,7 +4,7 @@ use context_graph_events::quoted;
 
 use super::places::{hits, hits_configured, holds_configured, is_configured_folder, is_passing, is_within};
 use super::secrets::{is_key, is_secret_file};
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Findings, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, FileKind, PathEffect, Target, Text};
 
@@ -160,7 +160,7 @@ const SYSTEM_FILES: &[&str] = &[
     "C:/Windows/**",
 ];
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     for effect in &case.effects.paths {
         let target = &effect.target;
         let changes = matches!(effect.access, Access::Write | Access::Delete | Access::Permissions);

@@ -7,7 +7,7 @@ mod stores;
 use context_graph_events::quoted;
 
 use super::places::{is_passing, is_within};
-use super::{Case, Found, Guard, Rule};
+use super::{Case, Findings, Guard, Rule};
 use crate::decision::Severity;
 use crate::effects::{Access, Disclosure, Origin, PathEffect, Piece, Run, Text, git_settings, is_metadata};
 use crate::programs::Invocation;
@@ -26,7 +26,7 @@ pub(super) static GUARD: Guard = Guard {
     check,
 };
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     for effect in &case.effects.paths {
         let target = &effect.target;
         match effect.access {

@@ -7,7 +7,7 @@ use context_graph_events::quoted;
 
 use super::places::{has_extension, hits, is_within};
 use super::settings_here::{are_agents_used, holds_settings, is_another, replaces_folder};
-use super::{Case, Found, Guard, Rule, own_verbs, reach, switched_off, voice};
+use super::{Case, Findings, Guard, Rule, own_verbs, reach, switched_off, voice};
 use crate::decision::Severity;
 use crate::effects::path::absolute_str;
 use crate::effects::{Access, NamedPlaces, PathEffect, Target, Text, agent_settings};
@@ -82,7 +82,7 @@ const SETTINGS_FILES: &[&str] = &[
     "C:/Program Files/ClaudeCode/**",
 ];
 
-fn check(case: &Case<'_>, found: &mut Found) {
+fn check(case: &Case<'_>, found: &mut Findings) {
     for effect in &case.effects.paths {
         by_path(case, effect, found);
     }
@@ -123,7 +123,7 @@ fn brings_hooks(path: &str, text: &str) -> bool {
 }
 
 /// An effect on a file of ours, or on one that calls us.
-fn by_path(case: &Case<'_>, effect: &PathEffect, found: &mut Found) {
+fn by_path(case: &Case<'_>, effect: &PathEffect, found: &mut Findings) {
     let target = &effect.target;
     match effect.access {
         Access::Write | Access::Delete | Access::Permissions => {}
@@ -222,7 +222,7 @@ fn in_named(named: &NamedPlaces, effect: &PathEffect) -> Option<(&'static Rule, 
 }
 
 /// What a program would do to the guard.
-fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Found) {
+fn by_program(case: &Case<'_>, call: &Invocation<'_>, found: &mut Findings) {
     let run = call.run;
     if switched_off::rewrites_hooks(case, run) {
         found.add(&SETTINGS, quoted!("`{}` would change hooks in files that cannot be seen.", run.name));

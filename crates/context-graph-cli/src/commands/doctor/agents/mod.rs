@@ -7,7 +7,7 @@ mod trusted;
 mod twice;
 
 use context_graph_events::agents::Agent;
-use context_graph_settings::{AgentClient, Change, Found};
+use context_graph_settings::{AgentClient, Change, FoundHook};
 use serde_json::Value;
 
 use super::check_result::{CheckResult, Fix, Level};
@@ -175,7 +175,7 @@ impl Registered<'_> {
             && found.map(|found| self.entry(&found)).any(is_short)
     }
 
-    fn found(&self) -> Vec<Found> {
+    fn found(&self) -> Vec<FoundHook> {
         self.client.find_ours(&self.text).unwrap_or_default()
     }
 
@@ -184,7 +184,7 @@ impl Registered<'_> {
     }
 
     /// The hook's entry in the file.
-    fn entry(&self, found: &Found) -> Value {
+    fn entry(&self, found: &FoundHook) -> Value {
         let (group, entry) = found.position();
         self.json()["hooks"][&found.event][group]["hooks"][entry].clone()
     }
