@@ -73,18 +73,22 @@ pub(super) fn slashed(text: &Text) -> Text {
 }
 
 /// Commands in parentheses: `-Body (Get-Content x)`, `"$(Get-Date; Get-Content x)"`. With each comes whether it gets what
-/// the one before it lists.
+/// the one before it lists. What stands after `$(` is always code; what stands after `(` alone may be values.
 pub(super) fn nested(source: &str) -> Vec<(bool, String)> {
     let parts: Vec<&str> = source.split('(').take(33).collect();
-    let inner = parts.windows(2).flat_map(|pair| {
-        let inner = pair[1].split(')').next().unwrap_or("");
-        if pair[0].ends_with('$') { statements(inner) } else { vec![(false, inner.to_owned())] }
-    });
-    let is_command = |(_, text): &(bool, String)| {
+    let is_command = |text: &str| {
         let first = text.split_whitespace().next().unwrap_or("");
         is_cmdlet(first) || matches!(first, "gc" | "cat" | "type" | "ri" | "rm" | "del" | "rd" | "sc" | "ac")
     };
-    inner.filter(is_command).collect()
+    let inner = parts.windows(2).flat_map(|pair| {
+        let inner = pair[1].split(')').next().unwrap_or("");
+        match pair[0].ends_with('$') {
+            true => statements(inner),
+            false if is_command(inner) => vec![(false, inner.to_owned())],
+            false => Vec::new(),
+        }
+    });
+    inner.collect()
 }
 
 /// Replaces the system's variables by the folders that they name.
