@@ -91,7 +91,7 @@ impl Sessions {
             let _ = store.live_files_are_gone(up_to);
             return Ok(None);
         };
-        let mut session = Session::new(lock.session_id(), self.project(), first.at_ms);
+        let mut session = Session::new(lock.session_id(), self.project_of(&state.session), first.at_ms);
         session.snapshot.crisis_threshold = state.session.snapshot.crisis_threshold;
         session.state.watch.below = state.session.state.watch.below;
         (state.session, state.memory) = (session, Memory::default());
