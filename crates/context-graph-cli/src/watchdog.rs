@@ -1,8 +1,8 @@
 //! Answers in time, even if the rest of the process is stuck.
 //!
-//! The client kills a hook that exceeds its timeout, ignores its answer and runs the tool. So a prepared
-//! answer is written shortly before, and the process ends. On Unix this is done by a timer signal: it costs
-//! two system calls, where a thread would cost more than the rest of the hook.
+//! The client kills a hook that exceeds its timeout, ignores its answer and, unless the registration says `onFailure:
+//! "block"`, runs the tool. So a prepared answer is written shortly before, and the process ends. On Unix this is
+//! done by a timer signal: it costs two system calls, where a thread would cost more than the rest of the hook.
 //!
 //! The budget is for our own work, not for a busy machine: on Linux, time in which the process was ready to
 //! run but got no processor does not count, up to `GRACE`.

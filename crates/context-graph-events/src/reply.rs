@@ -112,7 +112,7 @@ pub enum ReplyBody {
     PlainText(String),
 }
 
-/// What a hook prints.
+/// The client's part of what a hook prints.
 impl fmt::Display for ReplyBody {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

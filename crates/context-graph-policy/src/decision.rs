@@ -188,7 +188,7 @@ impl Decision {
         self
     }
 
-    /// Adds a note: a rule that was switched off, or an exception that was used.
+    /// Adds a note for `policy explain`, such as a rule that was switched off, or an exception that was used.
     #[must_use]
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.insert(note.into());
@@ -206,7 +206,7 @@ impl Decision {
         self
     }
 
-    /// Replaces the verdict of the rules and drops their context. Findings and notes stay on record.
+    /// Replaces the verdict of the rules and drops their context. Findings and notes stay.
     pub(crate) fn overruled(mut self, verdict: Verdict) -> Self {
         self.uncarried.clear();
         self.without_context().with_verdict(verdict)

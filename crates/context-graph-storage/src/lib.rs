@@ -1,8 +1,9 @@
-//! The only crate that knows how data is stored on disk.
+//! The only crate that knows how sessions are stored on disk.
 //!
 //! Between two sync points a session has two files of its own: a journal, which is the source of truth, and a
 //! state file, which is a cache ([`live`]). At a sync point the journal is folded into the [`store`] in one
-//! durable transaction. So a power cut can never corrupt the store, and an ordinary event never opens it.
+//! durable transaction. So a power cut can never corrupt the store, and an event between two sync points usually does
+//! not open it.
 //!
 //! Not in this crate: the meaning of events, printing, the environment. Paths, payloads and the time of day are arguments;
 //! the clock is only read to limit the time of waiting and of queries, and by `SessionIdentityManager::open`, for

@@ -1,5 +1,5 @@
-//! The only place in our code that reads environment variables. Other code gets an `Environment`, or calls its
-//! associated functions.
+//! This folder is the only place in our code that reads environment variables. Other code gets an `Environment`, or
+//! calls its associated functions.
 //!
 //! `account` knows the user of this process and whether an agent started it; `terminal` knows the user's
 //! colours, pager and editor.

@@ -136,8 +136,8 @@ fn fall(session: &Session, report: &StepReport) -> String {
     )
 }
 
-/// What the session would tell the model at this moment with default settings. These words are not in the
-/// record; they are computed from it.
+/// What the session would tell the model at this moment with default settings: after a compaction, at a resume, at a
+/// prompt, and alarms. These words are not in the record; they are computed from it.
 fn injection(session: &Session, event: &Event, report: &StepReport) -> Option<String> {
     match event {
         Event::SessionStart(start) => match start.source {

@@ -65,7 +65,7 @@ const TITLE: usize = 60;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundBy {
-    /// The caller named it.
+    /// The sender named it.
     Named,
     /// It was the latest of the same project.
     LatestOfProject,

@@ -2,7 +2,7 @@
 //!
 //! Variables of the environment are inherited: an agent that another one starts in its shell has those of both. So a
 //! variable counts only if it names the payload's session, or if the payload also contains something that Claude
-//! Code's payloads do not have.
+//! Code's payloads do not have. Droid is the exception: there something is missing.
 
 use serde_json::{Map, Value};
 

@@ -133,7 +133,8 @@ impl Agent {
         })
     }
 
-    /// Whether another event of this agent accepts context, so that context can be delivered later.
+    /// Whether an event of this agent other than `PreToolUse` accepts context, so that context can be delivered
+    /// later.
     pub fn has_place_for_context(self) -> bool {
         let carries = |(event, verbs): &(EventName, &[Verb])| {
             *event != EventName::PreToolUse && verbs.contains(&Verb::AddContext)

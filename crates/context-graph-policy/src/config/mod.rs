@@ -77,7 +77,7 @@ pub struct Exception {
     /// Only for commands that do the same as this one, however they are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Why. Recorded each time the exception is used.
+    /// Why. `policy explain` shows it where the exception is used.
     pub reason: String,
 }
 

@@ -1,12 +1,10 @@
 //! The built-in rules. Each guard of [`GUARDS`] has a file or folder with a `GUARD`, checks [`Effects`] and has its own
-//! tests. `described` has the guard with the id `programs`, for what the tables of programs say. The other files are
-//! helpers, used by several guards or by one of them.
+//! tests. The other files are helpers, used by several guards or by one of them.
 //!
 //! A guard reports what it finds. This module decides whether the call is refused: it drops switched-off rules and
-//! exceptions but records why. Verdicts are chosen so that ordinary work passes: `deny` for what ordinary work never
+//! exceptions, and notes why. Verdicts are chosen so that ordinary work passes: `deny` for what ordinary work never
 //! does, `ask` for what it sometimes does.
 
-mod described;
 mod destructive_data;
 mod destructive_files;
 mod destructive_git;
@@ -19,6 +17,7 @@ mod listed;
 pub mod own_verbs;
 mod places;
 mod privilege;
+mod programs;
 mod protected_paths;
 mod reach;
 mod same;
@@ -86,7 +85,7 @@ pub static GUARDS: &[&Guard] = &[
     &destructive_git::GUARD,
     &destructive_system::GUARD,
     &destructive_data::GUARD,
-    &described::GUARD,
+    &programs::GUARD,
     &hook_bypass::GUARD,
     &exfiltration::GUARD,
     &privilege::GUARD,

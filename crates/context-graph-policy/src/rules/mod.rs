@@ -132,7 +132,8 @@ struct BrokenFile {
 /// The rules in force in a project.
 pub struct Rules {
     guards: Guards,
-    /// For each of them, `on_error` is joined to the decision about every tool call.
+    /// For each of them, `on_error` is joined to the decision about every tool call, and about an agent's first
+    /// attempt to stop.
     broken: Vec<BrokenFile>,
     /// What the team configures, and its Rego policies. They are evaluated separately: a file of the project could
     /// otherwise add to a package of the team.
@@ -150,7 +151,7 @@ pub struct Rules {
 
 impl Rules {
     /// Parses the texts and merges the configurations of the team, the user and the project. This never fails: an
-    /// unusable file becomes a separate rule.
+    /// unusable file becomes a `BrokenFile`.
     pub fn new(sources: Sources<'_>, host: &'static dyn Host) -> Self {
         let Sources { team, user, brings_user_file, project, policies, standing, folders } = sources;
         let mut broken = Vec::new();
@@ -284,8 +285,8 @@ impl Rules {
         programs
     }
 
-    /// What a tool call would do or did; `None` if the event is not about a tool call, or if its input cannot be
-    /// read.
+    /// What a tool call would do or did; `None` if the event is not about a tool call that may run or ran, or if its
+    /// input cannot be read.
     pub fn effects(&self, event: &Event) -> Option<Effects> {
         let (tool, input) = match event {
             Event::PreToolUse(call) => (&call.tool_name, &call.tool_input),

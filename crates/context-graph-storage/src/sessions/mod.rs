@@ -1,8 +1,8 @@
 //! The interface of sessions on disk: step one, read one, forget one.
 //!
 //! This connects [`context_graph_core::session`] with the journal, the state file and the store. Each event is
-//! appended to the session's journal before anything is computed from it, so an acknowledged event is never lost,
-//! whatever happens next.
+//! appended to the session's journal before the session is stepped, so no crash of the process loses an acknowledged
+//! event. A power cut can take what came after the last sync point; the next hook notices that.
 
 mod acknowledge;
 mod codec;

@@ -242,7 +242,8 @@ struct OneObject<'a> {
     client: &'a Map<String, Value>,
 }
 
-/// Adds the time taken and writes the answer: JSON for the caller and, for a failure, a line for people.
+/// Adds the time taken and writes the answer: JSON for Claude Code or the dialect of another agent (`caller`), and
+/// for a failure a line for people.
 pub(super) fn give(
     mut answer: Answer,
     caller: Option<&Caller>,

@@ -18,6 +18,6 @@ pub(super) fn read(context: &HookContext<'_>) -> Result<HookRequest, HookError> 
     };
     let is_call = matches!(incoming.event, Event::PreToolUse(_));
     context.prepare_fallback_answers(is_call, budget::of_event(&incoming.event));
-    let record_mode = if is_call { RecordMode::Fast } else { RecordMode::Full };
+    let record_mode = if is_call { RecordMode::Append } else { RecordMode::Step };
     Ok(HookRequest { record_mode, ..incoming.into() })
 }

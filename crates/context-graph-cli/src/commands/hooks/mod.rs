@@ -1,14 +1,14 @@
 //! `context-graph hooks …`: one event in, one answer out.
 //!
-//! Every hook takes the same steps, in this file from top to bottom: `read` the event, decide about it (`decide`),
-//! record it (`remember`), and answer it (`answer`). Exit codes: 0 success, 1 error, 2 damaged data. Claude Code
-//! blocks what it was about to do on 2, so no other error uses it. Agents that read exit codes also get 2 for a
-//! denial.
+//! Every hook takes the same steps: `read` the event, decide about it (`decide`), record it (`remember`), and answer
+//! it (`answer`). `run` is the frame: it reads and writes the answer; `respond` has the steps between. Exit codes: 0
+//! success, 1 error, 2 damaged data. Claude Code blocks what it was about to do on 2, so no other error uses it.
+//! Agents that read exit codes also get 2 for a denial.
 //!
 //! Words:
 //! - A *payload* is what an event carries. The *envelope* is the other form of an event, for programs that wrap the client.
 //! - An event comes in three wrappings: `Incoming` is what was read, `HookRequest` adds what the command line asks for, and
-//!   the storage crate gets it as an `Arrival`.
+//!   in a step the storage crate gets it as an `Arrival`.
 //! - An *injection* is text for the model that the session adds, *context* is text for the model that a policy adds.
 //!   `HookContext` is something else: what one hook run needs.
 //! - *Upkeep* is `context-graph maintain`, as a hook starts it after a session.

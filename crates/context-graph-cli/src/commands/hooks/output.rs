@@ -16,7 +16,8 @@ pub struct HookOutput {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The reason in one word, for programs.
+    /// The reason in one word, for programs. Also with `success`, if something could not be used: then `notices` says
+    /// what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<ErrorCode>,
     /// The session's measures.

@@ -25,6 +25,6 @@ pub(super) fn read(args: &PreToolArgs, context: &HookContext<'_>) -> Result<Hook
     incoming.must_be(HookEventType::PreToolUse)?;
     agree("session-id", args.session_id.as_deref(), incoming.event.session_id())?;
     agree("tool-name", args.tool_name.as_deref(), incoming.event.tool_name().unwrap_or(""))?;
-    let record_mode = if args.fast_path { RecordMode::Fast } else { RecordMode::Full };
+    let record_mode = if args.fast_path { RecordMode::Append } else { RecordMode::Step };
     Ok(HookRequest { record_mode, ..incoming.into() })
 }

@@ -16,9 +16,9 @@ use crate::Environment;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecordMode {
     /// Append to the journal and read the state file: no database, no waiting.
-    Fast,
+    Append,
     /// Load the session, even from the store, and apply the event to it.
-    Full,
+    Step,
 }
 
 /// An event, and what else the command line asks for.
@@ -28,7 +28,7 @@ pub(super) struct HookRequest {
     pub(super) record_mode: RecordMode,
     /// A contradiction between a flag and stdin. The event is recorded anyway.
     pub(super) disagreement: Option<HookError>,
-    /// Whether the answer contains the session's id, because the caller does not know it.
+    /// Whether the answer contains the session's id, because the sender does not know it.
     pub(super) returns_id: bool,
     /// Whether the end of a session returns a summary.
     pub(super) returns_summary: bool,
@@ -38,7 +38,7 @@ impl From<Incoming> for HookRequest {
     fn from(incoming: Incoming) -> Self {
         Self {
             incoming,
-            record_mode: RecordMode::Full,
+            record_mode: RecordMode::Step,
             disagreement: None,
             returns_id: false,
             returns_summary: true,

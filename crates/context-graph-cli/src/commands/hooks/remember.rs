@@ -63,8 +63,8 @@ pub(super) fn event(
         context.hand_on(event, at_ms);
     }
     match record_mode {
-        RecordMode::Fast => append(context, incoming, decided, at_ms),
-        RecordMode::Full => {
+        RecordMode::Append => append(context, incoming, decided, at_ms),
+        RecordMode::Step => {
             if matches!(event, Event::PreToolUse(_)) {
                 // This path may wait for other hooks. If policies have used up the time, the call still gets its own
                 // budget.

@@ -18,7 +18,7 @@ pub(super) struct ExportedSession {
 }
 
 impl ExportedSession {
-    /// The client's whole payload of an event: JSON, unless it was unreadable.
+    /// The payload of an event as it is stored, cut to size and redacted: JSON, unless it was unreadable.
     pub(super) fn payload(&self, happening: &Happening) -> &str {
         let found = self.records.binary_search_by_key(&happening.seq, |(seq, _)| *seq);
         found.map_or("", |at| &self.records[at].1.payload)
