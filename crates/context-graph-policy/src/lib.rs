@@ -126,13 +126,13 @@ pub(crate) fn effects_under(
     input: &Value,
     ctx: &Context<'_>,
 ) -> Result<Effects, InputError> {
-    let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
+    let base = effects::path::PathBase { home: ctx.home, fs: ctx.fs };
     // Rules name paths below the roots as written, and a root may be reached through a link.
     let roots = Roots::new(ctx.project, ctx.home, ctx.fs);
     let cwd = roots.folder(ctx.cwd);
     let cwd = cwd.as_deref().unwrap_or(ctx.cwd);
     let known = programs::KnownPrograms::with(&config.programs);
-    let mut effects = effects::of_tool_call(tool, input, cwd, ctx.project, places, known)?;
+    let mut effects = effects::of_tool_call(tool, input, cwd, ctx.project, base, known)?;
     for effect in &mut effects.paths {
         roots.add_written(&mut effect.target);
     }

@@ -182,7 +182,7 @@ fn name_of(path: &str) -> &str {
 }
 
 fn effects_of(guards: &Guards, ctx: &Context<'_>, script: &Script, text: &str) -> Effects {
-    let places = effects::path::Places { home: ctx.home, fs: ctx.fs };
+    let places = effects::path::PathBase { home: ctx.home, fs: ctx.fs };
     let known = crate::programs::KnownPrograms::with(&guards.config().programs);
     effects::of_script(script, text, ctx.cwd, ctx.project, places, known)
 }

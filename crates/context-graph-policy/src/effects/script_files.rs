@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::path::Places;
+use super::path::PathBase;
 use super::programs::{interpreter_named, make_variables};
 use super::shell::Shell;
 use super::{Effects, Text, inline};
@@ -84,10 +84,10 @@ pub(crate) fn of_script<'a>(
     text: &str,
     cwd: &str,
     project: &'a str,
-    places: Places<'a>,
+    base: PathBase<'a>,
     known: KnownPrograms<'a>,
 ) -> Effects {
-    let mut shell = Shell::new(places, project, cwd, known);
+    let mut shell = Shell::new(base, project, cwd, known);
     shell.leave_work(MAX_WORK);
     match script.by.as_str() {
         "make" => {

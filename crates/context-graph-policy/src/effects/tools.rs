@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::mcp::call as mcp;
-use super::path::Places;
+use super::path::PathBase;
 use super::shell::Shell;
 use super::{Access, Effects, Origin, Piece, SentKind, Text, Unknown};
 use crate::programs::KnownPrograms;
@@ -24,10 +24,10 @@ pub(crate) fn of_tool_call<'a>(
     input: &Value,
     cwd: &str,
     project: &'a str,
-    places: Places<'a>,
+    base: PathBase<'a>,
     known: KnownPrograms<'a>,
 ) -> Result<Effects, InputError> {
-    let mut shell = Shell::new(places, project, cwd, known);
+    let mut shell = Shell::new(base, project, cwd, known);
     let text = |field: &'static str| {
         input.get(field).and_then(Value::as_str).ok_or_else(|| InputError { tool: tool.to_owned(), field })
     };
@@ -125,8 +125,7 @@ fn begin_in(shell: &mut Shell<'_>, input: &Value) {
     let folder =
         FOLDER_FIELDS.iter().find_map(|field| input.get(field)?.as_str()).filter(|folder| !folder.is_empty());
     if let Some(folder) = folder {
-        let folder =
-            super::path::arrived(&shell.home_expanded(&literal(folder)), shell.cwd(), shell.places.fs);
+        let folder = super::path::arrived(&shell.home_expanded(&literal(folder)), shell.cwd(), shell.base.fs);
         shell.set_cwd(folder);
     }
 }

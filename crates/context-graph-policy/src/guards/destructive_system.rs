@@ -4,7 +4,7 @@ use context_graph_events::quoted;
 
 use super::{Case, Findings, Guard, Rule};
 use crate::decision::Severity;
-use crate::effects::path::{Places, absolute, is_within};
+use crate::effects::path::{PathBase, absolute, is_within};
 use crate::effects::{Access, PARENT, Run, Target, Text};
 use crate::programs::{Invocation, Role};
 
@@ -164,7 +164,7 @@ fn is_device(place: &str) -> bool {
 pub(super) fn is_on_file(case: &Case<'_>, call: &Invocation<'_>) -> bool {
     let is_special = |place: &str| ["/dev", "/proc", "/sys"].iter().any(|folder| is_within(place, folder));
     let names_device = |name: &Text| {
-        let places = Places { home: case.ctx.home, fs: case.ctx.fs };
+        let places = PathBase { home: case.ctx.home, fs: case.ctx.fs };
         let target = Target::new(name, &call.run.cwd, places);
         is_special(target.path.prefix()) || target.real.iter().any(|place| is_special(place))
     };

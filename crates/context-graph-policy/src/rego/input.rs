@@ -11,7 +11,7 @@ use context_graph_events::EventName;
 use serde_json::{Map, Value, json};
 
 use crate::Context;
-use crate::effects::path::{Places, Target};
+use crate::effects::path::{PathBase, Target};
 use crate::effects::{FileKind, Text};
 
 /// What the event itself does not contain.
@@ -121,7 +121,7 @@ impl Input {
 }
 
 fn resolve(into: &mut Map<String, Value>, path: &str, cwd: &str, ctx: &Context<'_>) {
-    let places = Places { home: ctx.home, fs: ctx.fs };
+    let places = PathBase { home: ctx.home, fs: ctx.fs };
     let target = Target::new(&Text::lit(path), &Text::lit(cwd), places);
     let absolute = target.literal().unwrap_or(path);
     let resolved = target.real.first().map_or(absolute, String::as_str);

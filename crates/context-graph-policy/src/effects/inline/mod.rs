@@ -287,7 +287,7 @@ impl<'c> Scan<'c> {
         if (low.contains("chdir(") || self.operators && low.contains("chdir "))
             && let Some(to) = computed::place(low).map(Text::lit).as_ref().or(targets.first())
         {
-            let to = super::path::arrived(&shell.home_expanded(to), shell.cwd(), shell.places.fs);
+            let to = super::path::arrived(&shell.home_expanded(to), shell.cwd(), shell.base.fs);
             shell.set_cwd(to);
         }
         self.running(shell, &statement);

@@ -72,7 +72,7 @@ pub(super) fn walk(shell: &mut Shell<'_>, bare: &str, code: &str) {
     let root = absolute_str(from.known(), cwd);
     let reached = shell.kept().into_iter().find(|kept| {
         let own_name = kept.rsplit('/').next().unwrap_or(kept);
-        is_within(kept, &root) && glob::matches(name, own_name) && shell.places.fs.kind(kept).is_some()
+        is_within(kept, &root) && glob::matches(name, own_name) && shell.base.fs.kind(kept).is_some()
     });
     if let Some(kept) = reached {
         let access = if removes { Access::Delete } else { Access::Write };

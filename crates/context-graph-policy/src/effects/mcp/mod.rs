@@ -82,14 +82,14 @@ pub(super) fn call(shell: &mut Shell<'_>, tool: &str, name: &str, input: &Value)
     let any = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let outer = outer_folder(input, &levels);
     if let Some(folder) = outer {
-        let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
+        let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.base.fs);
         shell.set_cwd(folder);
     }
     for level in &levels {
         let saved = shell.cwd().clone();
         // The folder of the whole call is already set. A step's own folder applies only to that step.
         if let Some(folder) = working_folder(level).filter(|own| outer != Some(*own)) {
-            let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.places.fs);
+            let folder = arrived(&shell.home_expanded(&Text::from(folder)), shell.cwd(), shell.base.fs);
             shell.set_cwd(folder);
         }
         run_fields(shell, &all, &words, level);
@@ -197,10 +197,10 @@ fn is_destination(key: &str) -> bool {
 /// Whether text from an unnamed field is a path that matters: it exists, or is among our own or the client's
 /// files.
 fn is_of_concern(shell: &Shell<'_>, path: &str) -> bool {
-    let place = arrived(&shell.home_expanded(&Text::from(path)), shell.cwd(), shell.places.fs);
+    let place = arrived(&shell.home_expanded(&Text::from(path)), shell.cwd(), shell.base.fs);
     let is_named =
         place.known().split('/').any(|name| name == ".context-graph" || agent_settings::is_folder(name));
-    is_named || shell.places.fs.kind(place.known()).is_some()
+    is_named || shell.base.fs.kind(place.known()).is_some()
 }
 
 /// Finds patches in a tool's fields, under any name.

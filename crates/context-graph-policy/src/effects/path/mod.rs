@@ -25,24 +25,24 @@ pub struct Target {
 
 /// What relative paths and `~` are resolved against.
 #[derive(Clone, Copy)]
-pub(crate) struct Places<'a> {
+pub(crate) struct PathBase<'a> {
     pub(crate) home: &'a str,
     pub(crate) fs: &'a dyn FileSystem,
 }
 
 impl Target {
-    pub(crate) fn new(written: &Text, cwd: &Text, places: Places<'_>) -> Self {
+    pub(crate) fn new(written: &Text, cwd: &Text, base: PathBase<'_>) -> Self {
         let path = absolute(written, cwd);
         let path =
-            if path.literal().is_some() { path } else { led_up(written, cwd, places.fs).unwrap_or(path) };
+            if path.literal().is_some() { path } else { led_up(written, cwd, base.fs).unwrap_or(path) };
         let real = match path.literal() {
             // Links on a drive of another system cannot be followed.
             Some(literal) if !literal.starts_with('/') => Vec::new(),
             Some(literal) => {
                 let mut real = vec![literal.to_owned()];
                 // After a link, `..` leads up from the link's target, which the text does not show.
-                let as_written = uncleaned(written, cwd).and_then(|path| follow(&path, places.fs));
-                for place in follow(literal, places.fs).into_iter().chain(as_written) {
+                let as_written = uncleaned(written, cwd).and_then(|path| follow(&path, base.fs));
+                for place in follow(literal, base.fs).into_iter().chain(as_written) {
                     if !real.contains(&place) {
                         real.push(place);
                     }
@@ -50,7 +50,7 @@ impl Target {
                 real.split_off(1)
             }
             None if path.has_hole() => Vec::new(),
-            None => expand(&path, places.fs),
+            None => expand(&path, base.fs),
         };
         Self { written: written.clone(), path, real }
     }
@@ -359,8 +359,8 @@ mod tests {
             .with("/proc/7", FileKind::Folder)
             .with("/proc/7/fd", FileKind::Folder)
             .with("/proc/7/root", FileKind::Link("/".into()));
-        let places = Places { home: "/home/dev", fs: &fs };
-        let target = |path: &str| Target::new(&Text::from(path), &Text::lit("/dev"), places);
+        let base = PathBase { home: "/home/dev", fs: &fs };
+        let target = |path: &str| Target::new(&Text::from(path), &Text::lit("/dev"), base);
         for path in ["/dev/fd/../root/etc/shadow", "fd/../root/etc/shadow"] {
             assert_eq!(target(path).real, ["/etc/shadow"], "{path}");
             assert_eq!(target(path).literal(), Some("/dev/root/etc/shadow"), "{path}");

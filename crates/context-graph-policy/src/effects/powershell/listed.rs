@@ -130,7 +130,7 @@ impl Listing {
         // The home folder may itself be in a temporary folder.
         let is_passing = |place: &str| {
             ["/tmp", "/var/tmp"].iter().any(|folder| is_within(place, folder))
-                && !(shell.places.home.len() > 1 && is_within(place, shell.places.home))
+                && !(shell.base.home.len() > 1 && is_within(place, shell.base.home))
         };
         let known = place.prefix();
         if !is_drive && (is_within(known, shell.project) || is_passing(known)) {

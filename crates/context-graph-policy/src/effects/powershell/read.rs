@@ -93,7 +93,7 @@ pub(super) fn nested(source: &str) -> Vec<(bool, String)> {
 
 /// Replaces the system's variables by the folders that they name.
 pub(super) fn with_places(text: &str, shell: &Shell<'_>) -> String {
-    let (home, cwd) = (shell.places.home, shell.cwd().known());
+    let (home, cwd) = (shell.base.home, shell.cwd().known());
     let profile = format!("{home}/.config/powershell/profile.ps1");
     let places = [
         ("$env:userprofile", home),

@@ -16,7 +16,7 @@ impl Shell<'_> {
     /// A member's path, seen from the folder that the archiver changes to first.
     fn below(&self, folder: Option<&Text>, member: &Text) -> Text {
         let Some(folder) = folder else { return member.clone() };
-        let folder = path::arrived(&self.home_expanded(folder), self.cwd(), self.places.fs);
+        let folder = path::arrived(&self.home_expanded(folder), self.cwd(), self.base.fs);
         path::absolute(&self.home_expanded(member), &folder)
     }
 

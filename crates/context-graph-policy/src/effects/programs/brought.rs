@@ -22,7 +22,7 @@ impl Shell<'_> {
     /// The paths that must not be overwritten.
     pub(crate) fn kept(&self) -> Vec<String> {
         let below = |root: &str, name: &str| format!("{}/{name}", root.trim_end_matches('/'));
-        let home = self.places.home;
+        let home = self.base.home;
         let names = || agent_settings::CLAUDE_SETTINGS.into_iter().chain(KEPT.iter().copied());
         let mut kept: Vec<String> = names().map(|name| below(self.project, name)).collect();
         let has_home = !home.is_empty() && home != self.project;
@@ -47,7 +47,7 @@ impl Shell<'_> {
     pub(crate) fn bring_folder(&mut self, source: &Text, destination: &Text, into: bool, by: &str) {
         let Some(root) = self.folder_of(destination) else { return };
         let source = self.home_expanded(source);
-        let sources = Target::new(&source, self.cwd(), self.places);
+        let sources = Target::new(&source, self.cwd(), self.base);
         let mut taken = Vec::new();
         // The source is only known by its name, so it may hold any of our files.
         if sources.path.has_hole()
@@ -60,14 +60,14 @@ impl Shell<'_> {
         for source in sources.places().take(MAX_SOURCES) {
             let name = source.rsplit('/').next().unwrap_or(source);
             // A destination that does not exist yet becomes the copy itself instead of holding it.
-            let root = if into || self.places.fs.kind(&root).is_none() {
+            let root = if into || self.base.fs.kind(&root).is_none() {
                 root.clone()
             } else {
                 absolute_str(name, &root)
             };
             for kept in self.kept().into_iter().filter(|kept| is_within(kept, &root)) {
                 let theirs = format!("{source}{}", &kept[root.trim_end_matches('/').len()..]);
-                if self.places.fs.kind(&theirs).is_some() || self.is_made(&theirs) {
+                if self.base.fs.kind(&theirs).is_some() || self.is_made(&theirs) {
                     taken.push(kept);
                 }
             }
@@ -80,8 +80,7 @@ impl Shell<'_> {
     /// Whether this command writes the file, or copies a folder that holds it.
     fn is_made(&self, file: &str) -> bool {
         let copied = |(copy, origin): &(String, String)| {
-            is_within(file, copy)
-                && self.places.fs.kind(&format!("{origin}{}", &file[copy.len()..])).is_some()
+            is_within(file, copy) && self.base.fs.kind(&format!("{origin}{}", &file[copy.len()..])).is_some()
         };
         self.written.contains_key(file) || self.copies.iter().any(copied)
     }
@@ -130,7 +129,7 @@ impl Shell<'_> {
     /// settings folder, nor in the home folder if there are folders among the files.
     pub(crate) fn bring_unnamed(&mut self, folder: &Text, with_folders: bool, by: &str) {
         let Some(root) = self.folder_of(folder) else { return };
-        let home = self.places.home.trim_end_matches('/');
+        let home = self.base.home.trim_end_matches('/');
         let holds_settings = |kept: &str| {
             let (parent, name) = kept.rsplit_once('/').unwrap_or_default();
             is_within(&root, kept)
@@ -220,7 +219,7 @@ impl Shell<'_> {
         if file.literal().is_some() || file.has_hole() {
             return vec![file.clone()];
         }
-        let target = Target::new(&self.home_expanded(file), self.cwd(), self.places);
+        let target = Target::new(&self.home_expanded(file), self.cwd(), self.base);
         target.places().take(MAX_SOURCES).map(Text::lit).collect()
     }
 
@@ -251,7 +250,7 @@ impl Shell<'_> {
         }
         let path = self.folder_of(file)?;
         let origin = self.copies.iter().rev().find(|(copy, _)| *copy == path).map(|(_, origin)| origin);
-        self.places.fs.content(origin.unwrap_or(&path), most)
+        self.base.fs.content(origin.unwrap_or(&path), most)
     }
 
     /// The files whose content may arrive on standard input.

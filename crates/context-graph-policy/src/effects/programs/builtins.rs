@@ -265,10 +265,10 @@ impl Shell<'_> {
             Some(to) if to.literal() == Some("-") => self.came_from(),
             // The parent of an unknown folder is unknown.
             Some(to) if climbs(to) => Text::hole(Origin::Variable),
-            Some(to) if self.goes_by_links || call.has("-P") => arrived(to, self.cwd(), self.places.fs),
+            Some(to) if self.goes_by_links || call.has("-P") => arrived(to, self.cwd(), self.base.fs),
             Some(to) => absolute(to, self.cwd()),
             None if call.run.has("-") => self.came_from(),
-            None => self.variable("HOME").unwrap_or_else(|| Text::lit(self.places.home)),
+            None => self.variable("HOME").unwrap_or_else(|| Text::lit(self.base.home)),
         };
         // With `CDPATH` set, a plain name may lead anywhere.
         let searches =

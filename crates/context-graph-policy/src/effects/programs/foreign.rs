@@ -156,7 +156,7 @@ impl Shell<'_> {
         let is_new = || {
             let folder =
                 if path.known() == "." { place } else { place.rsplit_once('/').map_or("", |(up, _)| up) };
-            !folder.is_empty() && self.places.fs.kind(folder).is_none()
+            !folder.is_empty() && self.base.fs.kind(folder).is_none()
         };
         self.foreign.iter().any(|folder| is_within(place, folder))
             || self.exposed && self.unpacked && is_within(place, self.project) && is_new()

@@ -134,7 +134,7 @@ impl Shell<'_> {
         let set = call.run.assigns.iter().filter(|(name, _)| name == "GIT_WORK_TREE").map(|(_, value)| value);
         for folder in named.chain(set).filter(|_| writes) {
             self.bring_unnamed(folder, true, "git");
-            let folder = path::arrived(&self.home_expanded(folder), self.cwd(), self.places.fs);
+            let folder = path::arrived(&self.home_expanded(folder), self.cwd(), self.base.fs);
             self.set_cwd(folder);
         }
     }
@@ -278,7 +278,7 @@ impl Shell<'_> {
         if everywhere
             && name.starts_with("credential.")
             && name.ends_with("helper")
-            && super::foreign::is_own_helper(value, self.places.home, self.project)
+            && super::foreign::is_own_helper(value, self.base.home, self.project)
         {
             self.unknown(Unknown::Opaque(format!("git would tell {value} every password")));
         }

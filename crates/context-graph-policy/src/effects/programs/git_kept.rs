@@ -129,7 +129,7 @@ impl Shell<'_> {
         if BUILT_IN.binary_search(&sub).is_ok() || sub.starts_with('-') {
             return None;
         }
-        let home = self.places.home.trim_end_matches('/');
+        let home = self.base.home.trim_end_matches('/');
         let own = self.repository().map(|folder| format!("{folder}/.git/config"));
         let users = [format!("{home}/.gitconfig"), format!("{home}/.config/git/config")];
         own.into_iter().chain(users).find_map(|file| self.kept_setting(&file, "alias", sub)).map(Text::lit)
@@ -155,7 +155,7 @@ impl Shell<'_> {
         );
         for name in names {
             let file = format!("{hooks}/{name}");
-            if matches!(self.places.fs.kind(&file), Some(FileKind::File | FileKind::Link(_))) {
+            if matches!(self.base.fs.kind(&file), Some(FileKind::File | FileKind::Link(_))) {
                 self.runs_file(&Text::lit(file), "", &[]);
             }
         }
@@ -164,7 +164,7 @@ impl Shell<'_> {
     /// The folder of the repository that git would work in, if it is this folder or the project.
     fn repository(&self) -> Option<String> {
         let here = self.cwd().literal()?.trim_end_matches('/');
-        let has_one = |folder: &str| self.places.fs.kind(&format!("{folder}/.git")).is_some();
+        let has_one = |folder: &str| self.base.fs.kind(&format!("{folder}/.git")).is_some();
         let project = self.project.trim_end_matches('/');
         if has_one(here) {
             return Some(here.to_owned());
@@ -174,7 +174,7 @@ impl Shell<'_> {
 
     /// A setting in one of git's settings files. If it occurs more than once, the last one counts.
     fn kept_setting(&self, file: &str, section: &str, name: &str) -> Option<String> {
-        let bytes = self.places.fs.content(file, MAX_SETTINGS)?;
+        let bytes = self.base.fs.content(file, MAX_SETTINGS)?;
         let text = String::from_utf8_lossy(&bytes);
         let mut inside = false;
         let mut found = None;

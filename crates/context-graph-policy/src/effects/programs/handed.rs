@@ -65,7 +65,7 @@ impl Shell<'_> {
         let folders: Vec<Text> = folders.iter().flat_map(|option| call.values(option)).cloned().collect();
         for folder in folders {
             let folder = absolute(&self.home_expanded(&folder), self.cwd());
-            let Some(program) = self.places.fs.program() else { return };
+            let Some(program) = self.base.fs.program() else { return };
             let bin = program.rsplit_once('/').map_or("", |(bin, _)| bin);
             if folder.literal().is_some_and(|folder| folder == bin || bin == format!("{folder}/bin")) {
                 self.touch(Access::Write, &Text::lit(program), &call.run.name);
@@ -150,7 +150,7 @@ impl Shell<'_> {
         let inner = |rest: &str| rest.split(')').next().unwrap_or("").to_owned();
         for rest in code.split("REMOVE_RECURSE").skip(1).take(16) {
             for path in inner(rest).split_whitespace() {
-                let path = path.trim_matches('"').replace("$ENV{HOME}", self.places.home);
+                let path = path.trim_matches('"').replace("$ENV{HOME}", self.base.home);
                 self.delete(&Text::lit(path), by, true);
             }
         }

@@ -144,7 +144,7 @@ impl Shell<'_> {
             // `/bin/r?` names a program by a glob: tries the dangerous ones first.
             let full = word.prefix().starts_with('/').then(|| word.clone());
             let hits =
-                full.map(|path| super::Target::new(&path, self.cwd(), self.places).real).unwrap_or_default();
+                full.map(|path| super::Target::new(&path, self.cwd(), self.base).real).unwrap_or_default();
             let fitting: Vec<&str> = hits.iter().filter_map(|hit| hit.rsplit('/').next()).collect();
             let dangerous = [
                 "rm",
@@ -325,7 +325,7 @@ impl Shell<'_> {
             let place = super::path::absolute(&self.home_expanded(file), self.cwd());
             place
                 .literal()
-                .is_some_and(|place| self.origin_of(place).is_some() || self.places.fs.kind(place).is_some())
+                .is_some_and(|place| self.origin_of(place).is_some() || self.base.fs.kind(place).is_some())
         })
     }
 }

@@ -314,7 +314,7 @@ impl Shell<'_> {
         }
         if is_this_machine(&host) {
             let before = self.cwd().clone();
-            self.set_cwd(Text::lit(self.places.home));
+            self.set_cwd(Text::lit(self.base.home));
             self.script_text(&script, stdin, "ssh");
             self.set_cwd(before);
             return;

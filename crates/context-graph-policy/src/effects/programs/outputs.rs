@@ -54,7 +54,7 @@ impl Shell<'_> {
         let run = call.run;
         let name = run.name.as_str();
         // Hardly any call names one of our paths or runs in one, so that is checked before the tables.
-        let home = self.places.home;
+        let home = self.base.home;
         let names_ours = |text: &Text| names_ours(text.prefix()) || is_hidden_at_home(text.prefix(), home);
         if matches!(name, "sqlite3" | "duckdb") {
             self.database_outputs(run);
@@ -116,7 +116,7 @@ impl Shell<'_> {
     /// Reports one written file or folder, if it is one of ours. With `is_plain`, also if it is a hidden one in the home
     /// folder.
     fn output(&mut self, place: &Text, by: &str, is_plain: bool) {
-        let home = self.places.home;
+        let home = self.base.home;
         if is_plain && place.literal().is_some_and(|path| is_hidden_at_home(path, home)) {
             self.touch(Access::Write, place, by);
             return;

@@ -53,7 +53,7 @@ impl Shell<'_> {
     /// Whether a file is in the current folder.
     pub(crate) fn is_file(&self, name: &str) -> bool {
         let place = crate::effects::path::absolute(&Text::lit(name), self.cwd());
-        place.literal().is_some_and(|place| self.places.fs.kind(place).is_some())
+        place.literal().is_some_and(|place| self.base.fs.kind(place).is_some())
     }
 }
 

@@ -151,7 +151,7 @@ impl Shell<'_> {
             let is_folder = given.option.is_some_and(|option| option.takes.first() == Some(&Role::Folder));
             if let (true, Some(folder)) = (is_folder, given.values.first()) {
                 let from = place.as_ref().unwrap_or_else(|| self.cwd());
-                place = Some(arrived(&self.home_expanded(folder), from, self.places.fs));
+                place = Some(arrived(&self.home_expanded(folder), from, self.base.fs));
             }
         }
         place

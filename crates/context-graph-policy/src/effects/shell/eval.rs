@@ -9,7 +9,7 @@ use super::ast::{Node, Part, Word};
 use super::flow::{Flow, merge};
 use super::parse::{ParseError, parse};
 use super::redirect::Taint;
-use crate::effects::path::Places;
+use crate::effects::path::PathBase;
 use crate::effects::{Effects, Text, Unknown};
 use crate::programs::KnownPrograms;
 
@@ -55,7 +55,7 @@ pub(super) struct Frame {
 /// The shell's state while a command is walked.
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub(crate) struct Shell<'a> {
-    pub(crate) places: Places<'a>,
+    pub(crate) base: PathBase<'a>,
     pub(crate) project: &'a str,
     /// The tables of known programs.
     pub(crate) known: KnownPrograms<'a>,
@@ -124,7 +124,7 @@ pub(crate) struct Shell<'a> {
 }
 
 impl<'a> Shell<'a> {
-    pub(crate) fn new(places: Places<'a>, project: &'a str, cwd: &str, known: KnownPrograms<'a>) -> Self {
+    pub(crate) fn new(base: PathBase<'a>, project: &'a str, cwd: &str, known: KnownPrograms<'a>) -> Self {
         let frame = Frame {
             vars: BTreeMap::new(),
             exported: BTreeSet::new(),
@@ -135,7 +135,7 @@ impl<'a> Shell<'a> {
             positional: Vec::new(),
         };
         Self {
-            places,
+            base,
             project,
             known,
             out: Effects::default(),

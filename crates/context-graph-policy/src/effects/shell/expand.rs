@@ -70,7 +70,7 @@ impl Shell<'_> {
         for (index, part) in word.iter().enumerate() {
             match part {
                 Part::Bare(text) => {
-                    let text = match home_of(text, self.places.home) {
+                    let text = match home_of(text, self.base.home) {
                         // A tilde directly before a quote or a parameter is an ordinary character.
                         Some((home, rest)) if index == 0 && (!rest.is_empty() || word.len() == 1) => {
                             fields.open().push_str(&home);
@@ -145,7 +145,7 @@ impl Shell<'_> {
         let mut out = Text::default();
         for (index, part) in word.iter().enumerate() {
             match part {
-                Part::Bare(text) => match home_of(text, self.places.home) {
+                Part::Bare(text) => match home_of(text, self.base.home) {
                     Some((home, rest)) if index == 0 && (!rest.is_empty() || word.len() == 1) => {
                         out.push_str(&home);
                         out.push_str(rest);
@@ -324,15 +324,15 @@ impl Shell<'_> {
             return Vec::new();
         }
         vec![match name {
-            "HOME" => Text::lit(self.places.home),
-            "USER" | "LOGNAME" => Text::lit(self.places.home.rsplit('/').next().unwrap_or_default()),
+            "HOME" => Text::lit(self.base.home),
+            "USER" | "LOGNAME" => Text::lit(self.base.home.rsplit('/').next().unwrap_or_default()),
             "PWD" => self.cwd().clone(),
             "OLDPWD" if self.frame.came_from.is_some() => self.frame.came_from.clone().unwrap_or_default(),
             "CLAUDE_PROJECT_DIR" | "INIT_CWD" => Text::lit(self.project),
             // Settings and scripts of the client. `CLAUDE_ENV_FILE` runs before every command of the session.
-            "CLAUDE_CONFIG_DIR" => Text::lit(format!("{}/.claude", self.places.home)),
-            "XDG_CONFIG_HOME" => Text::lit(format!("{}/.config", self.places.home)),
-            "CLAUDE_ENV_FILE" => Text::lit(format!("{}/.claude/session-env/env.sh", self.places.home)),
+            "CLAUDE_CONFIG_DIR" => Text::lit(format!("{}/.claude", self.base.home)),
+            "XDG_CONFIG_HOME" => Text::lit(format!("{}/.config", self.base.home)),
+            "CLAUDE_ENV_FILE" => Text::lit(format!("{}/.claude/session-env/env.sh", self.base.home)),
             "TMPDIR" | "TMP" | "TEMP" => Text::lit("/tmp"),
             "IFS" => Text::lit(" \t\n"),
             "SHELL" | "BASH" => Text::lit("/bin/bash"),

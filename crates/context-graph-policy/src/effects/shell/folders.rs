@@ -67,8 +67,8 @@ impl Shell<'_> {
         };
         let name = below.rsplit('/').next().unwrap_or(below);
         let made = |run: &Run| run.name != "cd" && run.args.iter().any(|arg| arg.prefix().contains(name));
-        matches!(self.places.fs.kind(to), Some(FileKind::Folder | FileKind::Link(_)))
-            || self.places.fs.kind(from).is_none()
+        matches!(self.base.fs.kind(to), Some(FileKind::Folder | FileKind::Link(_)))
+            || self.base.fs.kind(from).is_none()
             || self.out.runs.iter().any(made)
             || self.out.paths.iter().any(|effect| effect.target.path.prefix().starts_with(to))
     }

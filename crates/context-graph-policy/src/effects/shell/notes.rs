@@ -33,7 +33,7 @@ impl Shell<'_> {
     pub(crate) fn touch_all(&mut self, access: Access, written: &Text, by: &str, recursive: bool) {
         let mut text = self.home_expanded(written);
         if text.prefix().starts_with('~')
-            && let Some((home, rest)) = crate::effects::path::other_home_of(text.prefix(), self.places.home)
+            && let Some((home, rest)) = crate::effects::path::other_home_of(text.prefix(), self.base.home)
         {
             let mut theirs = Text::lit(format!("{home}{rest}"));
             text.0.iter().skip(1).for_each(|piece| theirs.push(piece.clone()));
@@ -67,7 +67,7 @@ impl Shell<'_> {
         if !self.charge(if text.has_glob() { PATTERN_WORK } else { PATH_WORK }) {
             return;
         }
-        let target = Target::new(&text, &self.frame.cwd, self.places);
+        let target = Target::new(&text, &self.frame.cwd, self.base);
         // This command wrote the content itself, so reading it shows nothing new.
         if access == Access::Read
             && !recursive
@@ -128,10 +128,10 @@ impl Shell<'_> {
                         .iter()
                         .copied()
                         // Without a user the home folder is empty or `/`, which would contain every path.
-                        .chain(Some(self.places.home).filter(|home| !matches!(*home, "" | "/")))
+                        .chain(Some(self.base.home).filter(|home| !matches!(*home, "" | "/")))
                         .any(|kept| is_within(place, kept))
             }
-            _ => text.literal().is_some_and(|path| path == "/" || path == self.places.home),
+            _ => text.literal().is_some_and(|path| path == "/" || path == self.base.home),
         }
     }
 
@@ -152,7 +152,7 @@ impl Shell<'_> {
 
     /// Expands a tilde that is left in a word such as `of=~/x`.
     pub(crate) fn home_expanded(&self, text: &Text) -> Text {
-        match crate::effects::path::home_of(text.prefix(), self.places.home) {
+        match crate::effects::path::home_of(text.prefix(), self.base.home) {
             Some((home, rest)) => {
                 let mut out = Text::lit(home);
                 out.push_str(rest);

@@ -3,7 +3,7 @@
 //! No table holds every option that reads a file. The option's name shows whether it only uses a key
 //! (`--key-file`, `--kubeconfig`, `-i`). Those are allowed.
 
-use crate::effects::path::{Places, Target};
+use crate::effects::path::{PathBase, Target};
 use crate::effects::{Text, path};
 use crate::guards::Case;
 use crate::programs::{Invocation, Role};
@@ -16,7 +16,7 @@ const USES: &[&str] = &[
 
 /// The first key that a program is passed like this.
 pub(super) fn handed_key(case: &Case<'_>, call: &Invocation<'_>) -> Option<String> {
-    let places = Places { home: case.ctx.home, fs: case.ctx.fs };
+    let places = PathBase { home: case.ctx.home, fs: case.ctx.fs };
     let undescribed = call.given.iter().filter(|given| {
         given
             .option
