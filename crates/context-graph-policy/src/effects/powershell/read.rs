@@ -80,15 +80,17 @@ pub(super) fn nested(source: &str) -> Vec<(bool, String)> {
         let first = text.split_whitespace().next().unwrap_or("");
         is_cmdlet(first) || matches!(first, "gc" | "cat" | "type" | "ri" | "rm" | "del" | "rd" | "sc" | "ac")
     };
-    let inner = parts.windows(2).flat_map(|pair| {
+    let commands = parts.windows(2).flat_map(|pair| {
         let inner = pair[1].split(')').next().unwrap_or("");
-        match pair[0].ends_with('$') {
-            true => statements(inner),
-            false if is_command(inner) => vec![(false, inner.to_owned())],
-            false => Vec::new(),
+        if pair[0].ends_with('$') {
+            statements(inner)
+        } else if is_command(inner) {
+            vec![(false, inner.to_owned())]
+        } else {
+            Vec::new()
         }
     });
-    inner.collect()
+    commands.collect()
 }
 
 /// Replaces the system's variables by the folders that they name.
